@@ -15,7 +15,7 @@ namespace sluice::samples::cuda {
 namespace {
 
 /// Writes an edge of a level to its place among the edges of its instance.
-struct PlaceSampled {
+struct ScatterSampled {
   GraphView graph;
   LevelView level;
   std::int32_t depth;
@@ -26,26 +26,28 @@ struct PlaceSampled {
 
   __device__ void operator()(std::uint64_t edge, CudaLane&) const {
     const FrontierEntry entry = level.frontier[level.owner(edge)];
-    const std::uint64_t to = bases[entry.instance] + level.edges_before(entry.instance, edge);
-    source[to] = entry.vertex;
-    target[to] = level.targets[edge];
-    depths[to] = depth;
-    position[to] = level.position(graph, entry.vertex, edge);
+    const std::uint64_t index = bases[entry.instance] + level.edges_before(entry.instance, edge);
+    source[index] = entry.vertex;
+    target[index] = level.targets[edge];
+    depths[index] = depth;
+    position[index] = level.position(graph, entry.vertex, edge);
   }
 };
 
-struct TakeVertices {
+struct CopyVertices {
   const FrontierEntry* frontier;
   Vertex* vertices;
 
-  __device__ void operator()(std::uint64_t at, CudaLane&) const { vertices[at] = frontier[at].vertex; }
+  __device__ void operator()(std::uint64_t entry_id, CudaLane&) const {
+    vertices[entry_id] = frontier[entry_id].vertex;
+  }
 };
 
 template <class T>
-void download(const Device& device, const Buffer<T>& from, std::uint64_t count, ChargedVector<T>& to,
+void download(const Device& device, const Buffer<T>& source, std::uint64_t count, ChargedVector<T>& target,
               RunStats& stats) {
-  to.resize(count);
-  copy_to_host(device, to.data(), from.data(), count * sizeof(T));
+  target.resize(count);
+  copy_to_host(device, target.data(), source.data(), count * sizeof(T));
   stats.device_to_host_bytes += count * sizeof(T);
 }
 
@@ -74,12 +76,13 @@ void collect_samples(const Device& device, CudaExecutor& executor, const GraphVi
   const Buffer<std::int32_t> depth(device, edges, kSampleBatch);
   const Buffer<EdgeIndex> position(device, edges, kSampleBatch);
   for (std::size_t d = 0; d < levels.size(); ++d) {
-    executor.for_each(levels[d].edges, {},
-                      PlaceSampled{graph, view_of(levels[d]), static_cast<std::int32_t>(d + 1), bases.data(),
-                                   source.data(), target.data(), depth.data(), position.data()});
+    executor.for_each(
+        levels[d].edges, {},
+        ScatterSampled{graph, view_of(levels[d]), static_cast<std::int32_t>(d + 1), bases.data(),
+                       source.data(), target.data(), depth.data(), position.data()});
   }
   const Buffer<Vertex> vertices(device, seeds.entries, kSampleBatch);
-  executor.for_each(seeds.entries, {}, TakeVertices{seeds.frontier.data(), vertices.data()});
+  executor.for_each(seeds.entries, {}, CopyVertices{seeds.frontier.data(), vertices.data()});
   executor.wait("samples");
   download(device, source, edges, out.source, stats);
   download(device, target, edges, out.target, stats);
@@ -109,22 +112,22 @@ BatchSizer::BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool wi
   constexpr std::uint64_t kFrontierBytes =
       8 + 16 + 64;  // flag, next entry, up to four slots of the visited table
   constexpr std::uint64_t kPlacedBytes = 20;
-  constexpr std::uint64_t kUnknownFirst = 1024;
-  constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 31;
+  constexpr std::uint64_t kFirstBatch = 1024;
+  constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 31;
   const std::uint64_t usable = free_bytes / 2;
-  const std::uint64_t each = kEdgeBytes + (with_sink ? kPlacedBytes : 0);
+  const std::uint64_t edge_bytes = kEdgeBytes + (with_sink ? kPlacedBytes : 0);
   if (expected == 0) {
     limit_ = std::max<std::uint64_t>(instances, 1);
-    batch_ = std::min(limit_, kUnknownFirst);
+    batch_ = std::min(limit_, kFirstBatch);
     return;
   }
-  const std::uint64_t bytes = expected * each + 64 + (expected / 8 + 1) * kFrontierBytes;
-  std::uint64_t batch = std::min(usable / bytes, kMostEdges / expected);
+  const std::uint64_t bytes = expected * edge_bytes + 64 + (expected / 8 + 1) * kFrontierBytes;
+  std::uint64_t batch = std::min(usable / bytes, kMaxEdges / expected);
   if (with_sink) batch = std::min(batch, kGpuResultBytes / (expected * kPlacedBytes) + 1);
   batch_ = limit_ = std::clamp<std::uint64_t>(batch, 1, std::max<std::uint64_t>(instances, 1));
 }
 
-void BatchSizer::learn(std::uint64_t staged) {
+void BatchSizer::adapt(std::uint64_t staged) {
   if (staged <= kGpuResultBytes / 2) batch_ = std::min(batch_ * 2, limit_);
 }
 

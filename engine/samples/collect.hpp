@@ -35,7 +35,7 @@ class BatchSizer {
   std::uint64_t batch() const { return batch_; }
   void halve() { limit_ = batch_ = batch_ > 1 ? batch_ / 2 : 1; }
   /// Adapts the batch size after a batch whose results take `staged` bytes.
-  void learn(std::uint64_t staged);
+  void adapt(std::uint64_t staged);
 
  private:
   std::uint64_t batch_ = 1, limit_ = 1;

@@ -62,9 +62,9 @@ class DynamicList {
     std::uint32_t lane_sum = 0;
     for (std::uint32_t base = 0; base < row_.degree; base += Group::kSize) {
       const std::uint32_t i = base + group.rank();
-      const Wide own = i < row_.degree ? bias(i) : 0;
-      lane_sum += own > 0;
-      const Wide sum = below + group.inclusive_scan(own);
+      const Wide lane_bias = i < row_.degree ? bias(i) : 0;
+      lane_sum += lane_bias > 0;
+      const Wide sum = below + group.inclusive_scan(lane_bias);
       if (sums && i < row_.degree) sums[i] = static_cast<std::uint64_t>(sum);
       below = group.broadcast(sum, Group::kSize - 1);
     }

@@ -19,17 +19,17 @@ namespace sluice::samples::host {
 template <class Program>
 class EntrySelector {
  public:
-  using At = decltype(Program().expansion({}, 1));
+  using EntryExpansion = decltype(Program().expansion({}, 1));
 
   /// Number of candidates of an entry's list; with a dynamic bias this reads the list.
-  std::uint32_t available(const Program& program, const At& at) {
+  std::uint32_t available(const Program& program, const EntryExpansion& at) {
     const Row row = program.graph.row(at.vertex);
     return measure(EntryList<Program>(program, at, row), program, at, row, false);
   }
 
   /// Indices in the list of the edges that an entry selects, ascending; valid until the next call.
-  const std::vector<std::uint32_t>& select(const Program& program, const FrontierEntry& entry, const At& at,
-                                           BlockCounters& counters) {
+  const std::vector<std::uint32_t>& select(const Program& program, const FrontierEntry& entry,
+                                           const EntryExpansion& at, BlockCounters& counters) {
     const Row row = program.graph.row(entry.vertex);
     picks_.clear();
     const EntryList<Program> list(program, at, row);
@@ -41,10 +41,10 @@ class EntrySelector {
 
  private:
   /// Number of candidates of a list; `makes_ctps`: writes its CTPS to sums_.
-  std::uint32_t measure(const EntryList<Program>& list, const Program& program, const At& at, const Row& row,
-                        bool makes_ctps) {
+  std::uint32_t measure(const EntryList<Program>& list, const Program& program, const EntryExpansion& at,
+                        const Row& row, bool makes_ctps) {
     if constexpr (Program::kDynamic) {
-      if (program.every_is_candidate && !makes_ctps) return row.degree;
+      if (program.all_are_candidates && !makes_ctps) return row.degree;
       if (makes_ctps) sums_.resize(std::max<std::size_t>(sums_.size(), row.degree));
       const ListMeasure measured = list.measure(SingleLane{}, makes_ctps ? sums_.data() : nullptr);
       if (!measured.fits) throw biases_too_large(at.vertex);
@@ -54,7 +54,7 @@ class EntrySelector {
     }
   }
 
-  void select_from(const EntryList<Program>& list, const Program& program, const At& at,
+  void select_from(const EntryList<Program>& list, const Program& program, const EntryExpansion& at,
                    const SampleDraws& random, const Row& row, std::uint32_t available,
                    BlockCounters& counters) {
     const std::uint64_t size = program.size(at, random, available);
@@ -65,7 +65,7 @@ class EntrySelector {
       }
       return;
     }
-    if (size > program.most_draws()) throw too_many_draws(size, program.most_draws());
+    if (size > program.max_draws()) throw too_many_draws(size, program.max_draws());
     PickCounters pick;
     if (program.sampler.replacement()) {
       for (std::uint32_t j = 0; j < size; ++j) picks_.push_back(list.draw_one(random, j, sums_.data(), pick));

@@ -10,9 +10,9 @@
 namespace sluice::samples {
 
 /// One list has more draws than its random stream has words.
-inline UsageError too_many_draws(std::uint64_t wanted, std::uint64_t most) {
+inline UsageError too_many_draws(std::uint64_t wanted, std::uint64_t max_draws) {
   return UsageError("a sample draws " + std::to_string(wanted) + " edges of one list, but at most " +
-                    std::to_string(most) + " can be drawn: select fewer, or all");
+                    std::to_string(max_draws) + " can be drawn: select fewer, or all");
 }
 
 /// One list, or one layer, needs more redraws than its random stream has words.

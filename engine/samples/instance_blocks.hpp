@@ -33,19 +33,19 @@ class BlockJob {
   std::uint64_t next_size(std::uint64_t) const { return instances_; }
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
-    const std::uint64_t block = std::clamp<std::uint64_t>(count / blocks_, 1, kMostInBlock);
+    const std::uint64_t block = std::clamp<std::uint64_t>(count / blocks_, 1, kMaxBlock);
     const auto stores = std::make_shared<std::vector<SampleStore>>((count + block - 1) / block);
     std::vector<BlockCounters> counters(device_.threads());
     const double start = seconds_now();
     parallel_blocks(device_.threads(), count, block,
-                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
-                      SampleStore& store = (*stores)[from / block];
-                      store.first = first + from;
-                      for (Instance i = first + from; i < first + to; ++i)
+                    [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+                      SampleStore& store = (*stores)[begin / block];
+                      store.first = first + begin;
+                      for (Instance i = first + begin; i < first + end; ++i)
                         grow_(thread, i, store, counters[thread]);
                     });
     stats_.compute_seconds += seconds_now() - start;
-    for (const BlockCounters& made : counters) made.add_to(stats_);
+    for (const BlockCounters& thread_counters : counters) thread_counters.add_to(stats_);
     bytes_ = 0;
     for (const SampleStore& store : *stores)
       bytes_ += store.bytes(), stats_.sampled_edges += store.edge.size();
@@ -62,12 +62,12 @@ class BlockJob {
   }
 
   void finished(std::uint64_t) {
-    if (bytes_ < batch_bytes_ / 2) instances_ = std::min(instances_ * 2, kMostInBatch);
+    if (bytes_ < batch_bytes_ / 2) instances_ = std::min(instances_ * 2, kMaxBatch);
     if (bytes_ > batch_bytes_) instances_ = std::max<std::uint64_t>(instances_ / 2, 1);
   }
 
  private:
-  static constexpr std::uint64_t kMostInBlock = 64, kMostInBatch = kMostInBlock << 16;
+  static constexpr std::uint64_t kMaxBlock = 64, kMaxBatch = kMaxBlock << 16;
   static constexpr std::uint64_t kBatchBytes = 64u << 20;  // of results; ran() adapts the batch size to it
 
   const Device& device_;
@@ -77,7 +77,7 @@ class BlockJob {
   // One batch is written while the next grows, in vectors that double.
   const std::uint64_t batch_bytes_ = std::min(kBatchBytes, host_budget().available() / 8);
   const std::uint64_t blocks_ = std::uint64_t{4} * device_.threads();
-  std::uint64_t instances_ = blocks_ * kMostInBlock, bytes_ = 0;
+  std::uint64_t instances_ = blocks_ * kMaxBlock, bytes_ = 0;
 };
 
 /// `run` is an InstanceRun.

@@ -29,21 +29,21 @@ inline std::uint64_t instances_at_once(const Device& device, std::uint64_t bytes
     device.memory().charge_and_release(2 * bytes, "an instance");
     return 1;
   }
-  constexpr std::uint64_t kEnough = 1u << 16;  // warps; the GPU runs some 8,000 concurrently
+  constexpr std::uint64_t kMaxInstances = 1u << 16;  // warps; the GPU runs some 8,000 concurrently
   const std::uint64_t fit = device.memory().available() / 2 / std::max<std::uint64_t>(bytes, 1);
   if (fit == 0) {
     throw BudgetError("device memory: one instance needs " + format_size(bytes) + " beside the graph, but " +
                       format_size(device.memory().available()) + " are left (raise --device-memory)");
   }
-  return std::max<std::uint64_t>(std::min({fit, wanted, kEnough}), 1);
+  return std::max<std::uint64_t>(std::min({fit, wanted, kMaxInstances}), 1);
 }
 
-/// Copies elements [from, from + size) of a buffer to host memory.
+/// Copies elements [begin, begin + size) of a buffer to host memory.
 template <class T>
-std::vector<T> bring(const Device& device, const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size,
-                     RunStats& stats) {
+std::vector<T> download(const Device& device, const Buffer<T>& buffer, std::uint64_t begin,
+                        std::uint64_t size, RunStats& stats) {
   std::vector<T> host(size);
-  copy_to_host(device, host.data(), buffer.data() + from, size * sizeof(T));
+  copy_to_host(device, host.data(), buffer.data() + begin, size * sizeof(T));
   if (device.is_cuda()) stats.device_to_host_bytes += size * sizeof(T);
   return host;
 }

@@ -41,70 +41,70 @@ __device__ __forceinline__ EntrySize size_of(const Program& program, const Front
   return {size, size > 0 && program.takes_all(size, at, random, available)};
 }
 
-/// With replacement: tests whether every entry draws as many edges as the first. If so, `facts->uneven` stays
-/// 0 and `facts->largest` is the size of all.
+/// With replacement: tests whether every entry draws as many edges as the first. If so, `summary->uneven`
+/// stays 0 and `summary->largest` is the size of all.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    even_kernel(Program program, LevelView level, std::uint32_t depth, LevelFacts* facts) {
-  const std::uint64_t at = thread_index();
-  if (at >= level.entries) return;
+    even_kernel(Program program, LevelView level, std::uint32_t depth, LevelSummary* summary) {
+  const std::uint64_t entry_id = thread_index();
+  if (entry_id >= level.entries) return;
   const EntrySize first = size_of(program, level.frontier[0], depth);
-  const EntrySize own_size = at == 0 ? first : size_of(program, level.frontier[at], depth);
-  if (at == 0) facts->largest = first.size;
-  if (own_size.size != first.size || own_size.whole) facts->uneven = 1;
+  const EntrySize own_size = entry_id == 0 ? first : size_of(program, level.frontier[entry_id], depth);
+  if (entry_id == 0) summary->largest = first.size;
+  if (own_size.size != first.size || own_size.whole) summary->uneven = 1;
 }
 
-/// Sets a fact to at least `value`.
-__device__ __forceinline__ void raise(unsigned long long* fact, unsigned long long value) {
-  if (value > *reinterpret_cast<volatile unsigned long long*>(fact)) atomicMax(fact, value);
+/// Sets a field to at least `value`.
+__device__ __forceinline__ void raise_max(unsigned long long* field, unsigned long long value) {
+  if (value > *reinterpret_cast<volatile unsigned long long*>(field)) atomicMax(field, value);
 }
 
 /// Computes how many edges each entry selects, their maximum, and whether any entry takes its whole list.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes,
-                LevelFacts* facts) {
-  const std::uint64_t at = thread_index();
+                LevelSummary* summary) {
+  const std::uint64_t entry_id = thread_index();
   EntrySize own_size{0, false};
-  if (at < level.entries) {
-    own_size = size_of(program, level.frontier[at], depth);
-    sizes[at] = own_size.size;
+  if (entry_id < level.entries) {
+    own_size = size_of(program, level.frontier[entry_id], depth);
+    sizes[entry_id] = own_size.size;
   }
   const auto capped = static_cast<unsigned>(own_size.size < 0xffffffffu ? own_size.size : 0xffffffffu);
   const unsigned largest = __reduce_max_sync(~0u, capped),
                  drawn = __reduce_max_sync(~0u, own_size.whole ? 0 : capped);
   const bool uneven = program.sampler.replacement() && __any_sync(~0u, own_size.whole);
   if (threadIdx.x % 32 == 0) {
-    raise(&facts->largest, largest);
-    raise(&facts->drawn, drawn);
-    if (uneven) raise(&facts->uneven, 1);
+    raise_max(&summary->largest, largest);
+    raise_max(&summary->drawn, drawn);
+    if (uneven) raise_max(&summary->uneven, 1);
   }
 }
 
 /// Dynamic bias: a warp per entry measures the list, for its candidates and how many edges the entry selects.
-template <class Turns, class Program>
+template <class Entries, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    measure_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth, std::uint64_t* sizes,
-                   LevelFacts* facts) {
+    measure_kernel(Program program, LevelView level, Entries entries, std::uint32_t depth,
+                   std::uint64_t* sizes, LevelSummary* summary) {
   const Tile<32> warp;
-  turns.each(thread_index() / 32, std::uint64_t{gridDim.x} * (kSampleBlock / 32), [&](std::uint64_t turn) {
-    if (turn >= turns.size()) return;
-    const std::uint64_t own = turns[turn];
-    const FrontierEntry entry = level.frontier[own];
+  entries.each(thread_index() / 32, std::uint64_t{gridDim.x} * (kSampleBlock / 32), [&](std::uint64_t item) {
+    if (item >= entries.size()) return;
+    const std::uint64_t entry_id = entries[item];
+    const FrontierEntry entry = level.frontier[entry_id];
     const Row row = program.graph.row(entry.vertex);
-    const TracedExpansion at = program.expansion(entry, depth, level.parents[own]);
+    const TracedExpansion at = program.expansion(entry, depth, level.parents[entry_id]);
     ListMeasure list{row.degree, true};
-    if (!program.every_is_candidate) list = DynamicList<Program>(program, at, row).measure(warp, nullptr);
+    if (!program.all_are_candidates) list = DynamicList<Program>(program, at, row).measure(warp, nullptr);
     if (warp.rank() != 0) return;
-    if (!list.fits) raise(&facts->too_large, std::uint64_t{entry.vertex} + 1);
+    if (!list.fits) raise_max(&summary->too_large, std::uint64_t{entry.vertex} + 1);
     const SampleDraws random = program.draws(entry);
     const std::uint64_t size = program.size(at, random, list.candidates);
-    level.available[own] = list.candidates;
-    sizes[own] = size;
-    raise(&facts->largest, size);
+    level.available[entry_id] = list.candidates;
+    sizes[entry_id] = size;
+    raise_max(&summary->largest, size);
     if (size > 0 && !program.takes_all(size, at, random, list.candidates)) {
-      raise(&facts->drawn, size);
-      raise(&facts->widest, row.degree);
+      raise_max(&summary->drawn, size);
+      raise_max(&summary->longest_list, row.degree);
     }
   });
 }
@@ -113,12 +113,12 @@ __global__ void __launch_bounds__(kSampleBlock)
 __device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selections,
                                             const PickCounters& counters) {
   const unsigned active = __activemask();
-  const unsigned made = __reduce_add_sync(active, selections);
+  const unsigned all_selections = __reduce_add_sync(active, selections);
   const unsigned iterations = __reduce_add_sync(active, counters.iterations);
   const unsigned searches = __reduce_add_sync(active, counters.searches);
   if (Tile<32>::warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1) && iterations > 0) {
     PickTotals& slot = totals[blockIdx.x % kCounterSlots];
-    atomicAdd(&slot.selections, static_cast<unsigned long long>(made));
+    atomicAdd(&slot.selections, static_cast<unsigned long long>(all_selections));
     atomicAdd(&slot.iterations, static_cast<unsigned long long>(iterations));
     atomicAdd(&slot.searches, static_cast<unsigned long long>(searches));
   }
@@ -126,37 +126,38 @@ __device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selecti
 
 /// With replacement, at most `lanes` <= 32 draws per entry, no entry takes its whole list: a lane makes one
 /// draw, and a warp serves 32 / `lanes` entries. `totals` is used for listed entries only.
-template <class Turns, class Program>
+template <class Entries, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    draw_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth, std::uint32_t lanes,
+    draw_kernel(Program program, LevelView level, Entries entries, std::uint32_t depth, std::uint32_t lanes,
                 PickTotals* totals) {
   const std::uint32_t entries_a_warp = 32 / lanes, lane = threadIdx.x % 32;
   const std::uint32_t slot = lane / lanes, draw = lane - slot * lanes;
   const std::uint64_t step = std::uint64_t{gridDim.x} * (kSampleBlock / 32) * entries_a_warp;
-  turns.each(thread_index() / 32 * entries_a_warp, step, [&](std::uint64_t first) {
-    const bool active = slot < entries_a_warp && first + slot < turns.size();
-    std::uint64_t at = 0;
+  entries.each(thread_index() / 32 * entries_a_warp, step, [&](std::uint64_t first) {
+    const bool active = slot < entries_a_warp && first + slot < entries.size();
+    std::uint64_t entry_id = 0;
     FrontierEntry entry;
     Row row;
     std::uint32_t index = ~0u;  // sorts behind all drawn indices
     bool drawn = false;
     PickCounters counters;
     if (active) {
-      at = turns[first + slot];
-      entry = level.frontier[at];
+      entry_id = entries[first + slot];
+      entry = level.frontier[entry_id];
       row = program.graph.row(entry.vertex);
-      drawn = Turns::kListed ? draw < level.offsets[at + 1] - level.offsets[at]
-                             : program.candidates(entry.vertex, row) > 0;
+      drawn = Entries::kListed ? draw < level.offsets[entry_id + 1] - level.offsets[entry_id]
+                               : program.candidates(entry.vertex, row) > 0;
       if (drawn) index = program.draw_one(program.draws(entry), entry.vertex, row, draw, counters);
     }
     std::uint32_t rank = 0;  // an entry's edges are stored in order of position
     for (std::uint32_t other = 0; other < lanes; ++other) {
-      const std::uint32_t theirs = __shfl_sync(~0u, index, slot * lanes + other);
-      rank += theirs < index || (theirs == index && other < draw);
+      const std::uint32_t other_index = __shfl_sync(~0u, index, slot * lanes + other);
+      rank += other_index < index || (other_index == index && other < draw);
     }
     if (drawn)
-      level.put(level.offset(at) + rank, at, index, Turns::target(program, entry.vertex, row, index));
-    if constexpr (Turns::kListed) {
+      level.put(level.offset(entry_id) + rank, entry_id, index,
+                Entries::target(program, entry.vertex, row, index));
+    if constexpr (Entries::kListed) {
       counters.iterations = drawn;
       count_picks(totals, drawn, counters);
     }
@@ -166,9 +167,9 @@ __global__ void __launch_bounds__(kSampleBlock)
 /// Without replacement, at most `lanes` <= 32 picks per entry: a lane makes one first choice, and a warp
 /// serves 32 / `lanes` entries. Distinct first choices are the picks. Entries whose choices clash are listed
 /// for select_kernel, which makes all of their picks again.
-template <class Turns, class Program>
+template <class Entries, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    first_choice_kernel(Program program, LevelView level, Turns turns, std::uint32_t lanes,
+    first_choice_kernel(Program program, LevelView level, Entries entries, std::uint32_t lanes,
                         std::uint32_t* clashing, unsigned long long* clashes, PickTotals* totals) {
   __shared__ std::uint32_t listed[kSampleBlock];
   __shared__ std::uint32_t listed_count;
@@ -176,42 +177,43 @@ __global__ void __launch_bounds__(kSampleBlock)
   const std::uint32_t entries_a_warp = 32 / lanes, lane = threadIdx.x % 32;
   const std::uint32_t slot = lane / lanes, draw = lane - slot * lanes;
   const std::uint64_t entries_a_block = kSampleBlock / 32 * entries_a_warp;
-  turns.each(blockIdx.x * entries_a_block, gridDim.x * entries_a_block, [&](std::uint64_t first) {
-    if constexpr (Turns::kListed) __syncthreads();  // `listed` is copied out
+  entries.each(blockIdx.x * entries_a_block, gridDim.x * entries_a_block, [&](std::uint64_t first) {
+    if constexpr (Entries::kListed) __syncthreads();  // `listed` is copied out
     if (threadIdx.x == 0) listed_count = 0;
     __syncthreads();
-    const std::uint64_t turn = first + threadIdx.x / 32 * entries_a_warp + slot;
-    const bool active = slot < entries_a_warp && turn < turns.size();
-    std::uint64_t at = 0, begin = 0;
+    const std::uint64_t item = first + threadIdx.x / 32 * entries_a_warp + slot;
+    const bool active = slot < entries_a_warp && item < entries.size();
+    std::uint64_t entry_id = 0, begin = 0;
     std::uint32_t size = 0, index = 0;
     FrontierEntry entry;
     Row row;
-    bool hard = false, whole = false;
+    bool needs_filter = false, whole = false;
     if (active) {
-      at = turns[turn];
-      begin = level.offsets[at];
-      size = static_cast<std::uint32_t>(level.offsets[at + 1] - begin);
-      entry = level.frontier[at];
+      entry_id = entries[item];
+      begin = level.offsets[entry_id];
+      size = static_cast<std::uint32_t>(level.offsets[entry_id + 1] - begin);
+      entry = level.frontier[entry_id];
       row = program.graph.row(entry.vertex);
       const std::uint32_t available = program.candidates(entry.vertex, row);
       whole = size == available;
-      hard = whole && available < row.degree;
+      needs_filter = whole && available < row.degree;
       index = draw;
       if (!whole && draw < size) index = program.first_choice(program.draws(entry), row, draw);
     }
     std::uint32_t order = 0;
-    bool clash = hard;
+    bool clash = needs_filter;
     for (std::uint32_t other = 0; other < lanes; ++other) {
-      const std::uint32_t theirs = __shfl_sync(~0u, index, slot * lanes + other);
-      order += other < size && theirs < index;
-      clash |= other < size && draw < size && other != draw && theirs == index;
+      const std::uint32_t other_index = __shfl_sync(~0u, index, slot * lanes + other);
+      order += other < size && other_index < index;
+      clash |= other < size && draw < size && other != draw && other_index == index;
     }
     const unsigned own_lanes = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (slot * lanes & 31);
-    const bool again = (__ballot_sync(~0u, clash) & own_lanes) != 0 && size > 0;
-    if (active && draw < size && !again)
-      level.put(begin + order, at, index, Turns::target(program, entry.vertex, row, index));
-    if (active && draw == 0 && again) listed[atomicAdd(&listed_count, 1u)] = static_cast<std::uint32_t>(at);
-    const bool drawn = active && draw < size && !again && !whole;
+    const bool redo = (__ballot_sync(~0u, clash) & own_lanes) != 0 && size > 0;
+    if (active && draw < size && !redo)
+      level.put(begin + order, entry_id, index, Entries::target(program, entry.vertex, row, index));
+    if (active && draw == 0 && redo)
+      listed[atomicAdd(&listed_count, 1u)] = static_cast<std::uint32_t>(entry_id);
+    const bool drawn = active && draw < size && !redo && !whole;
     count_picks(totals, drawn, {.iterations = drawn, .searches = drawn && draw > 0});
     __syncthreads();
     if (threadIdx.x == 0 && listed_count > 0)
@@ -222,12 +224,12 @@ __global__ void __launch_bounds__(kSampleBlock)
 }
 
 /// Stores all edges of an entry's list that are candidates, from edge `begin` of the level on.
-template <class Turns, class Group, class Program, class IsCandidate>
+template <class Entries, class Group, class Program, class IsCandidate>
 __device__ __forceinline__ void put_all(const Group& group, const Program& program, const LevelView& level,
-                                        std::uint64_t begin, std::uint64_t at, Vertex v, const Row& row,
+                                        std::uint64_t begin, std::uint64_t entry_id, Vertex v, const Row& row,
                                         const IsCandidate& is_candidate) {
   compact_in_order(group, row.degree, is_candidate, [&](std::uint32_t order, std::uint32_t i) {
-    level.put(begin + order, at, i, Turns::target(program, v, row, i));
+    level.put(begin + order, entry_id, i, Entries::target(program, v, row, i));
   });
 }
 
@@ -240,42 +242,46 @@ struct TilePicks {
 };
 
 /// Makes any selection of at most `Size` edges by one tile.
-template <class Turns, unsigned Size, class Program>
+template <class Entries, unsigned Size, class Program>
 __device__ __forceinline__ void select_by_tile(const Tile<Size>& tile, const Program& program,
-                                               const LevelView& level, std::uint64_t at, std::uint32_t depth,
-                                               TilePicks<Size>& kept, PickTotals* totals) {
-  const unsigned own = threadIdx.x / Size;
-  const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
+                                               const LevelView& level, std::uint64_t entry_id,
+                                               std::uint32_t depth, TilePicks<Size>& scratch,
+                                               PickTotals* totals) {
+  const unsigned tile_index = threadIdx.x / Size;
+  const std::uint64_t begin = level.offsets[entry_id], size = level.offsets[entry_id + 1] - begin;
   if (size == 0 || size > Size) return;
-  const FrontierEntry entry = level.frontier[at];
+  const FrontierEntry entry = level.frontier[entry_id];
   const Row row = program.graph.row(entry.vertex);
   const std::uint32_t available = program.candidates(entry.vertex, row);
   const std::uint32_t rank = tile.rank();
   PickCounters counters;
   if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
-    put_all<Turns>(tile, program, level, begin, at, entry.vertex, row,
-                   [&](std::uint32_t i) { return program.is_candidate(entry.vertex, row, i); });
+    put_all<Entries>(tile, program, level, begin, entry_id, entry.vertex, row,
+                     [&](std::uint32_t i) { return program.is_candidate(entry.vertex, row, i); });
     return;
   }
   if (program.sampler.replacement()) {
     if (rank < size)
-      kept.picks[own][rank] = program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
+      scratch.picks[tile_index][rank] =
+          program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
   } else {
-    kept.words[own][rank] = 0;
+    scratch.words[tile_index][rank] = 0;
     tile.sync();
     // The result is ignored: so few picks never use up their random words.
-    program.draw_distinct(tile, program.draws(entry), row, static_cast<std::uint32_t>(size),
-                          {kept.picks[own], kept.excluded[own], kept.words[own], nullptr, Size}, counters);
+    program.draw_distinct(
+        tile, program.draws(entry), row, static_cast<std::uint32_t>(size),
+        {scratch.picks[tile_index], scratch.excluded[tile_index], scratch.words[tile_index], nullptr, Size},
+        counters);
   }
   tile.sync();
   if (rank < size) {
-    const std::uint32_t own_pick = kept.picks[own][rank];
+    const std::uint32_t own_pick = scratch.picks[tile_index][rank];
     std::uint32_t order = 0;
     for (std::uint32_t other = 0; other < size; ++other) {
-      const std::uint32_t theirs = kept.picks[own][other];
-      order += theirs < own_pick || (theirs == own_pick && other < rank);
+      const std::uint32_t other_pick = scratch.picks[tile_index][other];
+      order += other_pick < own_pick || (other_pick == own_pick && other < rank);
     }
-    level.put(begin + order, at, own_pick, Turns::target(program, entry.vertex, row, own_pick));
+    level.put(begin + order, entry_id, own_pick, Entries::target(program, entry.vertex, row, own_pick));
   }
   count_picks(totals, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
 }
@@ -285,23 +291,24 @@ template <unsigned Size, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     select_kernel(Program program, LevelView level, std::uint32_t depth, const std::uint32_t* listed,
                   std::uint64_t count, PickTotals* totals) {
-  __shared__ TilePicks<Size> kept;
-  const std::uint64_t turn = thread_index() / Size;
-  if (turn >= count) return;
-  select_by_tile<AllEntries>(Tile<Size>(), program, level, listed ? listed[turn] : turn, depth, kept, totals);
+  __shared__ TilePicks<Size> scratch;
+  const std::uint64_t item = thread_index() / Size;
+  if (item >= count) return;
+  select_by_tile<AllEntries>(Tile<Size>(), program, level, listed ? listed[item] : item, depth, scratch,
+                             totals);
 }
 
 /// As select_kernel, if the host does not know how many entries are listed, or the grid has only a share of
 /// the device. (One kernel for both made samples of a whole level a tenth slower.)
 template <unsigned Size, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    select_listed_kernel(Program program, LevelView level, ListedEntries turns, std::uint32_t depth,
+    select_listed_kernel(Program program, LevelView level, ListedEntries entries, std::uint32_t depth,
                          PickTotals* totals) {
-  __shared__ TilePicks<Size> kept;
+  __shared__ TilePicks<Size> scratch;
   const Tile<Size> tile;
-  turns.each(thread_index() / Size, std::uint64_t{gridDim.x} * kSampleBlock / Size, [&](std::uint64_t turn) {
-    select_by_tile<ListedEntries>(tile, program, level, turns[turn], depth, kept, totals);
-    tile.sync();  // the next entry overwrites `kept`
+  entries.each(thread_index() / Size, std::uint64_t{gridDim.x} * kSampleBlock / Size, [&](std::uint64_t i) {
+    select_by_tile<ListedEntries>(tile, program, level, entries[i], depth, scratch, totals);
+    tile.sync();  // the next entry overwrites `scratch`
   });
 }
 

@@ -23,14 +23,15 @@ struct SampleLevel {
   Buffer<Vertex> parents;                  ///< [entries] dynamic samplers: source of the reaching edge
   Buffer<Vertex> arrivals;                 ///< [edges] in partitions: results of the sampler's update
   Buffer<std::uint64_t> instance_entries;  ///< [instances + 1] entries of earlier instances
-  Buffer<std::uint64_t> before;            ///< [instances] edges of the instance at lesser depths
+  Buffer<std::uint64_t> earlier_edges;     ///< [instances] edges of the instance at lesser depths
   // Used on a GPU only.
   Buffer<std::uint32_t> owners;     ///< [edges] entry of each edge, if fanout is 0
   Buffer<std::uint32_t> available;  ///< [entries] dynamic samplers: number of candidates
 
   std::uint64_t bytes() const {
     return frontier.bytes() + offsets.bytes() + indices.bytes() + targets.bytes() + parents.bytes() +
-           arrivals.bytes() + instance_entries.bytes() + before.bytes() + owners.bytes() + available.bytes();
+           arrivals.bytes() + instance_entries.bytes() + earlier_edges.bytes() + owners.bytes() +
+           available.bytes();
   }
   /// Allocates the edge columns for `edges` edges; `updates`: arrivals too.
   void reserve_edges(const Device& device, bool updates) {
@@ -49,13 +50,13 @@ inline std::uint64_t large_warps(const Device& device) {
 }
 
 /// Counters of a depth that the host reads between kernels.
-struct LevelFacts {
+struct LevelSummary {
   unsigned long long largest;    ///< size of the largest selection
   unsigned long long drawn;      ///< size of the largest selection that is not a whole list
   unsigned long long uneven;     ///< not 0: sizes differ between entries, or an entry takes its whole list
   unsigned long long clashing;   ///< entries whose first choices clash, see first_choice_kernel
   unsigned long long exhausted;  ///< not 0: a selection's redraws used up their random words
-  unsigned long long widest;     ///< dynamic bias: longest list from which an entry draws
+  unsigned long long longest_list;  ///< dynamic bias: longest list from which an entry draws
   unsigned long long too_large;  ///< dynamic bias: 1 + a vertex whose biases exceed 64 bits; 0: none
 };
 
@@ -73,14 +74,14 @@ struct SampleWorkspace {
   Buffer<std::uint32_t> clashing;  ///< [entries] whose first choices clash
   Buffer<std::uint64_t> flags;     ///< [edges + 1] adds an entry to the next frontier?, then prefix sums
   Buffer<unsigned char> scan;
-  Buffer<LevelFacts> facts;
+  Buffer<LevelSummary> summary;
   Buffer<PickTotals> totals;      ///< [kCounterSlots]
   Buffer<std::uint64_t> scratch;  ///< of warps that make large selections
   // Used on graphs in partitions only.
   Buffer<FrontierEntry> listed;         ///< the entries that wait for one partition
   Buffer<std::uint64_t> listed_begins;  ///< [waiting entries + 1] edges of earlier entries in the queue
   Buffer<unsigned long long> clashes;   ///< [streams] entries whose first choices clash
-  Staging<LevelFacts> host_facts;       ///< copy that the host reads between kernels
+  Staging<LevelSummary> host_summary;   ///< copy that the host reads between kernels
 
   /// Device memory that the next batch reuses.
   std::uint64_t bytes() const {

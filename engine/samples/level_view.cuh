@@ -14,7 +14,7 @@ struct LevelView {
   std::uint64_t entries, edges;
   std::uint32_t fanout;
   const FrontierEntry* frontier;
-  std::uint64_t *offsets, *before;
+  std::uint64_t *offsets, *earlier_edges;
   const std::uint64_t* instance_entries;
   std::uint32_t* indices;
   Vertex* targets;
@@ -32,7 +32,7 @@ struct LevelView {
   }
   /// Number of the instance's edges, at all depths, before an edge of this level.
   __device__ __forceinline__ std::uint64_t edges_before(std::uint32_t instance, std::uint64_t edge) const {
-    return before[instance] + (edge - first_edge(instance));
+    return earlier_edges[instance] + (edge - first_edge(instance));
   }
   __device__ __forceinline__ std::uint64_t owner(std::uint64_t edge) const {
     return fanout ? edge / fanout : owners[edge];
@@ -57,7 +57,7 @@ inline LevelView view_of(const SampleLevel& level) {
           level.fanout,
           level.frontier.data(),
           level.offsets.data(),
-          level.before.data(),
+          level.earlier_edges.data(),
           level.instance_entries.data(),
           level.indices.data(),
           level.targets.data(),
@@ -67,7 +67,7 @@ inline LevelView view_of(const SampleLevel& level) {
           level.arrivals.data()};
 }
 
-/// The turns of a launch over all entries of a level: one entry per group of lanes. For whole graphs only,
+/// All entries of a level, for a launch: one entry per group of lanes. For whole graphs only,
 /// which are not coded: a test for codes would add a branch to every edge.
 struct AllEntries {
   static constexpr bool kListed = false;
@@ -78,19 +78,19 @@ struct AllEntries {
     return program.graph.target(row.offset + index);
   }
 
-  std::uint64_t most;  ///< number of entries
+  std::uint64_t max_count;  ///< number of entries
 
-  __device__ __forceinline__ std::uint64_t operator[](std::uint64_t turn) const { return turn; }
-  __device__ __forceinline__ std::uint64_t size() const { return most; }
-  /// Calls body(first); ListedEntries also calls it for every `step` after `first`. body tests turn < size().
+  __device__ __forceinline__ std::uint64_t operator[](std::uint64_t item) const { return item; }
+  __device__ __forceinline__ std::uint64_t size() const { return max_count; }
+  /// Calls body(first); ListedEntries also calls it for every `step` after `first`. body tests item < size().
   template <class Body>
   __device__ __forceinline__ void each(std::uint64_t first, std::uint64_t, const Body& body) const {
     body(first);
   }
 };
 
-/// The turns of a launch over listed entries; its grid may be smaller. If `counted` is not null, it holds the
-/// number of entries in device memory, and `most` is an upper bound.
+/// Listed entries of a level, for a launch; its grid may be smaller. If `device_count` is not null, it holds
+/// the number of entries in device memory, and `max_count` is an upper bound.
 struct ListedEntries {
   static constexpr bool kListed = true;
 
@@ -100,16 +100,16 @@ struct ListedEntries {
     return program.target_on_page(v, row, index);
   }
 
-  const std::uint32_t* entries;
-  std::uint64_t most;
-  const unsigned long long* counted = nullptr;
+  const std::uint32_t* list;
+  std::uint64_t max_count;
+  const unsigned long long* device_count = nullptr;
 
-  __device__ __forceinline__ std::uint64_t operator[](std::uint64_t turn) const { return entries[turn]; }
-  __device__ __forceinline__ std::uint64_t size() const { return counted ? *counted : most; }
+  __device__ __forceinline__ std::uint64_t operator[](std::uint64_t item) const { return list[item]; }
+  __device__ __forceinline__ std::uint64_t size() const { return device_count ? *device_count : max_count; }
   template <class Body>
   __device__ __forceinline__ void each(std::uint64_t first, std::uint64_t step, const Body& body) const {
     const std::uint64_t count = size();
-    for (std::uint64_t turn = first; turn < count; turn += step) body(turn);
+    for (std::uint64_t item = first; item < count; item += step) body(item);
   }
 };
 

@@ -48,13 +48,14 @@ class BatchLevels {
         starts_(setup.starts),
         revisit_(setup.revisit),
         stats_(setup.stats),
-        counted_(executor_.launches()),
+        counted_launches_(executor_.launches()),
         stream_(executor_.cuda_stream()),
-        launches_(setup.graph, memory_, setup.linear_asked, setup.stats) {
+        launches_(setup.graph, memory_, setup.linear_requested, setup.stats) {
     memory_.levels.resize(std::max(memory_.levels.size(), program_.sampler.depth() + std::size_t{1}));
-    memory_.facts.reserve(device_, 1, "counters");
+    memory_.summary.reserve(device_, 1, "counters");
     memory_.totals.reserve(device_, kCounterSlots, "counters");
-    if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
+    if (memory_.host_summary.size() == 0)
+      memory_.host_summary = Staging<LevelSummary>(device_, 1, "counters");
   }
 
   /// Begins a batch: the seeds of instances [first, first + count) become the first frontier.
@@ -62,7 +63,7 @@ class BatchLevels {
     program_.first = first;
     instances_ = count;
     depths_ = 0;
-    plant_seeds(device_, executor_, starts_, first, count, revisit_, Program::kDynamic, level());
+    write_seeds(device_, executor_, starts_, first, count, revisit_, Program::kDynamic, level());
     executor_.fill(memory_.totals.data(), 0, memory_.totals.bytes());
   }
   /// Waits for the batch and adds its counters to the run's statistics.
@@ -74,7 +75,7 @@ class BatchLevels {
       stats_.selections += slot.selections, stats_.selection_iterations += slot.iterations;
       stats_.collision_searches += slot.searches;
     }
-    stats_.kernel_launches += executor_.launches() - std::exchange(counted_, executor_.launches());
+    stats_.kernel_launches += executor_.launches() - std::exchange(counted_launches_, executor_.launches());
   }
   /// Copies a grown batch to the host.
   void collect(Instance first, std::uint64_t count, SampleStore& out) {
@@ -93,15 +94,16 @@ class BatchLevels {
     return sum;
   }
   /// Records that the edges of level() are selected; the next level becomes level().
-  void step() { ++depths_; }
+  void finish_level() { ++depths_; }
   /// Records that the edges of the first `depths` levels are selected.
-  void stepped(std::uint32_t depths) { depths_ = depths; }
-  SampleLevel& of_depth(std::uint32_t depth) { return memory_.levels[depth]; }
+  void set_depth(std::uint32_t depths) { depths_ = depths; }
+  SampleLevel& level_at(std::uint32_t depth) { return memory_.levels[depth]; }
 
-  /// Prepares measure(). Levels in progress share one LevelFacts; `alone`: there is no other, so clear it.
-  void begin_measure(SampleLevel& level, bool alone = true) {
+  /// Prepares measure(). Levels in progress share one LevelSummary; `clear`: no other is in progress, so
+  /// clears it.
+  void begin_measure(SampleLevel& level, bool clear = true) {
     level.fanout = 0;
-    if (alone) executor_.fill(memory_.facts.data(), 0, sizeof(LevelFacts));
+    if (clear) executor_.fill(memory_.summary.data(), 0, sizeof(LevelSummary));
     if constexpr (Program::kDynamic) level.available.reserve(device_, level.entries, kPurpose);
   }
   /// Computes how many edges each entry of an origin rank selects, from the lists of the program's graph.
@@ -114,40 +116,41 @@ class BatchLevels {
     if constexpr (Program::kDynamic) {
       view.parents += origin.begin, view.available += origin.begin;
       launch("measure_kernel", measure_kernel<AllEntries, Program>, view.entries * 32, program_, view,
-             AllEntries{view.entries}, depth, sizes, memory_.facts.data());
+             AllEntries{view.entries}, depth, sizes, memory_.summary.data());
     } else {
       launch("size_kernel", size_kernel<Program>, view.entries, program_, view, depth, sizes,
-             memory_.facts.data());
+             memory_.summary.data());
     }
     program_.first = first;
   }
   /// Turns the entries' sizes into edge offsets. Throws UsageError if a list cannot give its draws.
   void sum_sizes(SampleLevel& level) {
-    launches_.fetch_facts(stream_);
+    launches_.fetch_summary(stream_);
     level.edges = executor_.exclusive_sum(level.offsets.data(), level.entries);
     check_measure();
   }
 
   /// Makes the next depth's frontier.
   void advance() {
-    SampleLevel& now = memory_.levels[depths_ - 1];
+    SampleLevel& current = memory_.levels[depths_ - 1];
     SampleLevel& next = level();
     const std::uint64_t* sums = nullptr;
-    next.entries = now.edges;
-    if (now.edges > 0 && (!revisit_ || Program::kUpdates)) {
-      sums = flag_arrivals(now);
-      next.entries = executor_.exclusive_sum(memory_.flags.data(), now.edges);
+    next.entries = current.edges;
+    if (current.edges > 0 && (!revisit_ || Program::kUpdates)) {
+      sums = flag_arrivals(current);
+      next.entries = executor_.exclusive_sum(memory_.flags.data(), current.edges);
     }
-    next.before.reserve(device_, instances_, kPurpose);
+    next.earlier_edges.reserve(device_, instances_, kPurpose);
     next.instance_entries.reserve(device_, instances_ + 1, kPurpose);
-    executor_.for_each(
-        instances_ + 1, {},
-        NextInstances{view_of(now), instances_, sums, next.before.data(), next.instance_entries.data()});
-    if (now.edges == 0) return;
+    executor_.for_each(instances_ + 1, {},
+                       NextInstances{view_of(current), instances_, sums, next.earlier_edges.data(),
+                                     next.instance_entries.data()});
+    if (current.edges == 0) return;
     next.frontier.reserve(device_, next.entries, kPurpose);
     if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kPurpose);
-    launch("arrive_kernel", arrive_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_,
-           sums, memory_.levels[0].instance_entries.data(), next.frontier.data(), next.parents.data());
+    launch("arrive_kernel", arrive_kernel<Program>, current.edges, program_, view_of(current), depths_,
+           revisit_, sums, memory_.levels[0].instance_entries.data(), next.frontier.data(),
+           next.parents.data());
   }
 
  protected:
@@ -159,36 +162,36 @@ class BatchLevels {
   }
 
   /// Allocates the edge columns; throws BudgetError at 2^32 - 1 edges.
-  void reserve_edges(SampleLevel& now, bool updates = false) {
-    if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a batch has too many edges");
-    now.reserve_edges(device_, updates);
+  void reserve_edges(SampleLevel& current, bool updates = false) {
+    if (current.edges >= 0xffffffffu) throw BudgetError("device memory: a batch has too many edges");
+    current.reserve_edges(device_, updates);
   }
 
   /// The most edges of one entry.
-  std::uint64_t largest() const { return memory_.host_facts.data()->largest; }
+  std::uint64_t largest() const { return memory_.host_summary.data()->largest; }
   void check_measure() const {
-    const LevelFacts& facts = *memory_.host_facts.data();
-    if (facts.too_large) throw biases_too_large(static_cast<Vertex>(facts.too_large - 1));
-    if (facts.drawn > program_.most_draws()) throw too_many_draws(facts.drawn, program_.most_draws());
+    const LevelSummary& summary = *memory_.host_summary.data();
+    if (summary.too_large) throw biases_too_large(static_cast<Vertex>(summary.too_large - 1));
+    if (summary.drawn > program_.max_draws()) throw too_many_draws(summary.drawn, program_.max_draws());
   }
 
-  const std::uint64_t* flag_arrivals(SampleLevel& now) {
-    memory_.flags.reserve(device_, now.edges + 1, kPurpose);
+  const std::uint64_t* flag_arrivals(SampleLevel& current) {
+    memory_.flags.reserve(device_, current.edges + 1, kPurpose);
     const bool small = largest() <= 32 && !starts_.offsets;
-    if (!revisit_ && depths_ == 1 && small && !now.fanout) {
-      launch("flag_first_kernel", flag_first_kernel<Program>, now.entries * 32, program_, view_of(now),
-             depths_, memory_.flags.data());
+    if (!revisit_ && depths_ == 1 && small && !current.fanout) {
+      launch("flag_first_kernel", flag_first_kernel<Program>, current.entries * 32, program_,
+             view_of(current), depths_, memory_.flags.data());
     } else {
-      const VisitedTable table = revisit_ ? VisitedTable{nullptr, 0} : reach(now);
-      launch("flag_kernel", flag_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_, table,
-             memory_.flags.data());
+      const VisitedTable table = revisit_ ? VisitedTable{nullptr, 0} : build_visited_table(current);
+      launch("flag_kernel", flag_kernel<Program>, current.edges, program_, view_of(current), depths_,
+             revisit_, table, memory_.flags.data());
     }
     return memory_.flags.data();
   }
 
   /// Builds the table of all vertices visited so far and of those that this depth's edges reach.
-  VisitedTable reach(SampleLevel& now) {
-    std::uint64_t keys = now.edges;
+  VisitedTable build_visited_table(SampleLevel& current) {
+    std::uint64_t keys = current.edges;
     for (std::uint32_t d = 0; d < depths_; ++d) keys += memory_.levels[d].entries;
     const std::uint64_t slots = set_capacity(keys);
     memory_.visited.reserve(device_, slots * sizeof(VisitedSlot), "visited vertices");
@@ -199,7 +202,7 @@ class BatchLevels {
       launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries,
              table);
     }
-    launch("reach_kernel", reach_kernel<Program>, now.edges, program_, view_of(now), depths_, table);
+    launch("reach_kernel", reach_kernel<Program>, current.edges, program_, view_of(current), depths_, table);
     return table;
   }
 
@@ -211,7 +214,7 @@ class BatchLevels {
   bool revisit_;
   RunStats& stats_;
   std::uint64_t instances_ = 0;
-  std::uint64_t counted_;  ///< executor launches that the statistics contain
+  std::uint64_t counted_launches_;  ///< executor launches that the statistics contain
   std::uint32_t depths_ = 0;
   const Stream& stream_;
   SelectLaunches<Program> launches_;
@@ -230,7 +233,7 @@ class Levels<P, Whole> : public BatchLevels<P> {
     timer_.start(stream_);
     grow_levels(*this, nullptr, [&](std::uint32_t depth) {
       select(this->level(), depth);
-      this->step();
+      this->finish_level();
     });
     stats_.sampled_edges += this->edges();
     timer_.stop(stream_);
@@ -255,15 +258,15 @@ class Levels<P, Whole> : public BatchLevels<P> {
     if (level.edges == 0) return;
     const std::uint64_t largest = this->largest();
     launches_.reserve(program_, largest);
-    const Selection<AllEntries> all{view_of(level),
-                                    {level.entries},
-                                    depth,
-                                    largest,
-                                    stream_,
-                                    level.offsets.data(),
-                                    &memory_.facts.data()->clashing};
-    launches_.select(program_, all);
-    if (launches_.needs_scratch(largest)) launches_.refuse_exhausted(stream_);
+    const Selection<AllEntries> selection{view_of(level),
+                                          {level.entries},
+                                          depth,
+                                          largest,
+                                          stream_,
+                                          level.offsets.data(),
+                                          &memory_.summary.data()->clashing};
+    launches_.select(program_, selection);
+    if (launches_.needs_scratch(largest)) launches_.throw_if_exhausted(stream_);
   }
 
   /// True if every entry draws the same number of edges, so that offsets need no prefix sums.
@@ -271,10 +274,10 @@ class Levels<P, Whole> : public BatchLevels<P> {
     if constexpr (!Program::kDynamic) {
       if (!program_.sampler.replacement()) return false;
       this->launch("even_kernel", even_kernel<Program>, level.entries, program_, view_of(level), depth,
-                   memory_.facts.data());
-      launches_.read_facts(stream_);
+                   memory_.summary.data());
+      launches_.read_summary(stream_);
       const std::uint64_t size = this->largest();
-      if (memory_.host_facts.data()->uneven != 0 || size == 0 || size > 32) return false;
+      if (memory_.host_summary.data()->uneven != 0 || size == 0 || size > 32) return false;
       level.fanout = static_cast<std::uint32_t>(size);
       level.edges = size * level.entries;
       return true;

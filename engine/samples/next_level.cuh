@@ -34,28 +34,28 @@ struct VisitedTable {
   __device__ __forceinline__ void reach(std::uint32_t instance, Vertex vertex,
                                         unsigned long long stamp) const {
     const unsigned long long key = key_of(instance, vertex);
-    std::uint64_t at = first_slot(key);
+    std::uint64_t slot = first_slot(key);
     while (true) {
-      const unsigned long long found = atomicCAS(&slots[at].key, kFree, key);
+      const unsigned long long found = atomicCAS(&slots[slot].key, kFree, key);
       if (found == kFree || found == key) break;
-      at = (at + 1) & mask;
+      slot = (slot + 1) & mask;
     }
-    atomicMin(&slots[at].stamp, stamp);
+    atomicMin(&slots[slot].stamp, stamp);
   }
   /// The stamp of a key that the table contains.
   __device__ __forceinline__ unsigned long long stamp(std::uint32_t instance, Vertex vertex) const {
     const unsigned long long key = key_of(instance, vertex);
-    std::uint64_t at = first_slot(key);
-    while (slots[at].key != key) at = (at + 1) & mask;
-    return slots[at].stamp;
+    std::uint64_t slot = first_slot(key);
+    while (slots[slot].key != key) slot = (slot + 1) & mask;
+    return slots[slot].stamp;
   }
 };
 
 /// Enters the vertices visited at earlier depths.
 static __global__ void __launch_bounds__(kSampleBlock)
     revisit_kernel(const FrontierEntry* frontier, std::uint64_t entries, VisitedTable table) {
-  const std::uint64_t at = thread_index();
-  if (at < entries) table.reach(frontier[at].instance, frontier[at].vertex, 0);
+  const std::uint64_t entry_id = thread_index();
+  if (entry_id < entries) table.reach(frontier[entry_id].instance, frontier[entry_id].vertex, 0);
 }
 
 /// The vertex that an edge adds to the next frontier; kNoVertex: none.
@@ -101,16 +101,16 @@ __global__ void __launch_bounds__(kSampleBlock)
                   Vertex* next_parents) {
   const std::uint64_t edge = thread_index();
   if (edge >= level.edges) return;
-  const std::uint64_t to = sums ? sums[edge] : edge;
-  if (sums && sums[edge + 1] == to) return;
+  const std::uint64_t target = sums ? sums[edge] : edge;
+  if (sums && sums[edge + 1] == target) return;
   const FrontierEntry entry = level.frontier[level.owner(edge)];
   const Vertex v = arrival(program, level, entry, edge, depth);
   std::uint64_t slot = v;
   if (revisit) {
     slot = level.edges_before(entry.instance, edge) + (seeds[entry.instance + 1] - seeds[entry.instance]);
   }
-  next[to] = {entry.instance, v, slot};
-  if constexpr (Program::kDynamic) next_parents[to] = entry.vertex;
+  next[target] = {entry.instance, v, slot};
+  if constexpr (Program::kDynamic) next_parents[target] = entry.vertex;
 }
 
 /// As flag_kernel, for a first depth with one seed and at most 32 edges per instance: a warp compares all
@@ -119,11 +119,11 @@ template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     flag_first_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* flags) {
   const Tile<32> warp;
-  const std::uint64_t at = thread_index() / 32;
-  if (at >= level.entries) return;
-  const std::uint64_t edge = level.offset(at) + warp.rank();
-  const bool inside = edge < level.offset(at + 1);
-  const FrontierEntry entry = level.frontier[at];
+  const std::uint64_t entry_id = thread_index() / 32;
+  if (entry_id >= level.entries) return;
+  const std::uint64_t edge = level.offset(entry_id) + warp.rank();
+  const bool inside = edge < level.offset(entry_id + 1);
+  const FrontierEntry entry = level.frontier[entry_id];
   const Vertex v = inside ? arrival(program, level, entry, edge, depth) : kNoVertex;
   const bool repeated = warp.equals_lower(v);
   if (inside) flags[edge] = v != kNoVertex && v != entry.vertex && !repeated;
@@ -134,13 +134,14 @@ struct NextInstances {
   LevelView level;
   std::uint64_t instances;
   const std::uint64_t* sums;  ///< see arrive_kernel
-  std::uint64_t* before;      ///< [instances] edges of all depths up to this one
+  std::uint64_t* earlier_edges;  ///< [instances] edges of all depths up to this one
   std::uint64_t* entries;     ///< [instances + 1] first entry in the next frontier; null: not written
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
     const std::uint64_t first = level.first_edge(i);
     if (entries) entries[i] = sums ? sums[first] : first;
-    if (i < instances) before[i] = level.edges_before(static_cast<std::uint32_t>(i), level.first_edge(i + 1));
+    if (i < instances)
+      earlier_edges[i] = level.edges_before(static_cast<std::uint32_t>(i), level.first_edge(i + 1));
   }
 };
 

@@ -12,7 +12,7 @@
 namespace sluice::samples {
 
 /// Writes the frontier entries of instance i's seeds. For i = `instances` it writes only the end offset.
-struct PlantSeeds {
+struct WriteSeeds {
   StartsView starts;
   Instance first;
   std::uint64_t instances;
@@ -34,7 +34,7 @@ struct PlantSeeds {
 
 /// Makes the seeds of instances [first, first + count) a level's frontier. `traced`: sets parents, kNoVertex.
 template <Executor E>
-void plant_seeds(const Device& device, E& executor, const StartsView& starts, Instance first,
+void write_seeds(const Device& device, E& executor, const StartsView& starts, Instance first,
                  std::uint64_t count, bool revisit, bool traced, SampleLevel& seeds) {
   seeds.entries = count;
   if (starts.offsets) {
@@ -45,11 +45,11 @@ void plant_seeds(const Device& device, E& executor, const StartsView& starts, In
   }
   seeds.frontier.reserve(device, seeds.entries, kSampleBatch);
   seeds.instance_entries.reserve(device, count + 1, kSampleBatch);
-  seeds.before.reserve(device, count, kSampleBatch);
-  executor.fill(seeds.before.data(), 0, count * sizeof(std::uint64_t));
+  seeds.earlier_edges.reserve(device, count, kSampleBatch);
+  executor.fill(seeds.earlier_edges.data(), 0, count * sizeof(std::uint64_t));
   executor.for_each(
       count + 1, {},
-      PlantSeeds{starts, first, count, revisit, seeds.frontier.data(), seeds.instance_entries.data()});
+      WriteSeeds{starts, first, count, revisit, seeds.frontier.data(), seeds.instance_entries.data()});
   if (!traced) return;
   static_assert(kNoVertex == ~Vertex{0});
   seeds.parents.reserve(device, seeds.entries, kSampleBatch);

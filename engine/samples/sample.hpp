@@ -47,18 +47,18 @@ class SampleRun : InstanceRun<SampleSink, Options> {
 
   void run() {
     refuse_hooks<never_called_by_samples<Sampler>()>();
-    const double tables_before = graph.table_seconds;
+    const double table_seconds_before = graph.table_seconds;
     if constexpr (Sampler::kBias == BiasClass::dynamic) {
       program_.sampler.replacement() ? prepare_dynamic_draws() : prepare_distinct();
-      program_.every_is_candidate = every_is_candidate();
+      program_.all_are_candidates = all_are_candidates();
     } else if constexpr (Sampler::kBias == BiasClass::fixed) {
       program_.sampler.replacement() ? prepare_draws() : prepare_distinct();
     } else {
       program_.sampler.replacement() ? prepare_index() : prepare_distinct();
     }
     stats.select = program_.select;
-    request_codes();
-    stats.table_seconds = graph.table_seconds - tables_before;
+    choose_coded_layout();
+    stats.table_seconds = graph.table_seconds - table_seconds_before;
     stats.host_to_device_bytes += starts_.bytes();
     stats.instances = instances();
     if (!idle()) run_program();
@@ -148,7 +148,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
   }
 
   /// True if the sampler's bounds alone prove that all edges have positive bias and all lists sum below 2^64.
-  bool every_is_candidate() const {
+  bool all_are_candidates() const {
     if constexpr (HasFloor<Sampler> && HasBound<Sampler> && !HasEdgeBias<Sampler>) {
       return program_.sampler.bias_floor() > 0 &&
              multiply_high(program_.sampler.bias_bound(), graph.max_degree) == 0;
@@ -179,10 +179,10 @@ class SampleRun : InstanceRun<SampleSink, Options> {
   }
 
   /// Chooses the coded layout if the sample can read it and it pays; throws UsageError if it cannot but must.
-  void request_codes() {
-    const bool asked = options.layout == Layout::coded;
+  void choose_coded_layout() {
+    const bool required = options.layout == Layout::coded;
     if (!graph.paged || !program_.may_be_coded()) {
-      if (!asked) return;
+      if (!required) return;
       throw UsageError(graph.paged
                            ? "--layout coded: this sample reads lists as they are; use csr or auto"
                            : "--layout coded: the graph is not worked on in partitions; use csr or auto");
@@ -208,21 +208,21 @@ class SampleRun : InstanceRun<SampleSink, Options> {
   }
 
   void grow_partitioned() {
-    const auto go = [&]<class Levels>(std::type_identity<Levels>) {
+    const auto grow = [&]<class Levels>(std::type_identity<Levels>) {
       run_partitioned_samples<Grower<Levels>>(as_run(), setup(), pages_, expected_bytes(),
                                               program_.sampler.depth());
     };
     on_backend(
-        graph.device, [&] { go(std::type_identity<host::Levels<Program, Partitioned>>{}); },
+        graph.device, [&] { grow(std::type_identity<host::Levels<Program, Partitioned>>{}); },
         [&] {
 #if defined(__CUDACC__)
-          go(std::type_identity<cuda::Levels<Program, Partitioned>>{});
+          grow(std::type_identity<cuda::Levels<Program, Partitioned>>{});
 #endif
         });
   }
 
   /// Plans the smallest batch of a GPU run by its estimated size; host runs plan nothing here.
-  void take_smallest_batch() const {
+  void charge_smallest_batch() const {
     if (!graph.device.is_cuda()) return;
     const std::uint64_t bytes = smallest_batch_bytes(graph, options, max_seeds_);
     graph.device.memory().charge_and_release(bytes, "a batch of samples");
@@ -230,7 +230,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
 
   void run_program() {
     if (graph.paged) return run_partitioned();
-    if (graph.device.is_planning()) return take_smallest_batch();
+    if (graph.device.is_planning()) return charge_smallest_batch();
     on_backend(
         graph.device, [&] { host::run_whole_samples(as_run(), setup()); },
         [&] {

@@ -39,7 +39,7 @@ class SampleBatches {
     levels_->grow(first, count);
     if (!sink_) return;
     // The batch before the previous one is written, so its host memory is reused without new page faults.
-    SampleStore& store = stores_[turn_++ % 2];
+    SampleStore& store = stores_[store_index_++ % 2];
     levels_->collect(first, count, store);
     staged_ = store.bytes();
     writer.submit([&store, sink = sink_] { sink->write(store.batch()); });
@@ -53,7 +53,7 @@ class SampleBatches {
     return true;
   }
 
-  void finished(std::uint64_t) { sizer_.learn(staged_); }
+  void finished(std::uint64_t) { sizer_.adapt(staged_); }
 
  private:
   /// Kept with the graph, so that a run after the first allocates nothing.
@@ -68,7 +68,7 @@ class SampleBatches {
   std::optional<Levels<Program, Whole>> levels_;
   BatchSizer sizer_;
   std::array<SampleStore, 2> stores_;  ///< results being written, used alternately
-  unsigned turn_ = 0;
+  unsigned store_index_ = 0;
   std::uint64_t staged_ = 0;  ///< bytes of the last batch's results
 };
 

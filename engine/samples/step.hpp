@@ -28,7 +28,7 @@ struct PickScratch {
   std::uint32_t* excluded = nullptr;
   std::uint32_t* words = nullptr;  ///< bitmaps only
   std::uint64_t* sums = nullptr;   ///< dynamic bias only: the list's CTPS
-  std::uint32_t most_words = ~0u;  ///< size of `words`; if too small for a list, candidates share bits
+  std::uint32_t max_words = ~0u;   ///< size of `words`; if too small for a list, candidates share bits
 };
 
 /// Tables of the sampler's fixed bias. A table that the technique does not read is null. All null: uniform.
@@ -48,7 +48,7 @@ struct SampleProgram {
   Select select = Select::automatic;  ///< resolved: automatic means a uniform index
   Collision collision = Collision::linear;
   bool uniform = true;              ///< all candidates have the same bias: no table is read
-  bool every_is_candidate = false;  ///< dynamic bias: positive and in bounds by the sampler's bounds alone
+  bool all_are_candidates = false;  ///< dynamic bias: positive and in bounds by the sampler's bounds alone
   std::uint64_t seed = 1;
   Instance first = 0;  ///< instance of the batch's entry 0
   CodedLists coded;    ///< coded lists of a partition; only target_on_page reads them
@@ -77,7 +77,7 @@ struct SampleProgram {
     }
   }
   /// The most draws from one list for which the stream has separate random words.
-  SLUICE_HD std::uint32_t most_draws() const {
+  SLUICE_HD std::uint32_t max_draws() const {
     return select == Select::rejection ? kMaxRejectionPicks : kMaxDraws;
   }
   SLUICE_HD std::uint32_t candidates(Vertex v, const Row& row) const {
@@ -170,8 +170,8 @@ struct SampleProgram {
  private:
   SLUICE_HD Taken<std::uint32_t> taken(const Row& row, const PickScratch& scratch) const {
     const std::uint32_t words = (row.degree + 31) / 32;
-    const bool exact = words <= scratch.most_words;
-    return {collision, scratch.words, exact ? words : scratch.most_words, scratch.picks, exact};
+    const bool exact = words <= scratch.max_words;
+    return {collision, scratch.words, exact ? words : scratch.max_words, scratch.picks, exact};
   }
 
   /// Inverse transform over the list's CTPS.

@@ -40,20 +40,20 @@ struct SampleStore {
 
 /// Bytes of one piece of a batch's results. One is written while the next is filled, in vectors that double.
 inline std::uint64_t sample_piece_bytes() {
-  constexpr std::uint64_t kMost = 32u << 20, kLeast = 4u << 10;
-  return std::clamp(host_budget().available() / 16, kLeast, kMost);
+  constexpr std::uint64_t kMaxBytes = 32u << 20, kMinBytes = 4u << 10;
+  return std::clamp(host_budget().available() / 16, kMinBytes, kMaxBytes);
 }
 
 /// Writes the results of `count` instances in pieces, so that their host memory does not grow with the batch.
 /// fill(i, store) adds instances from first + i on, and returns the next i.
 template <class Fill>
-void leave_in_pieces(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer,
+void write_in_pieces(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer,
                      RunStats& stats, const Fill& fill) {
-  for (std::uint64_t from = 0; from < count;) {
+  for (std::uint64_t begin = 0; begin < count;) {
     const double start = seconds_now();
     const auto store = std::make_shared<SampleStore>();
-    store->first = first + from;
-    from = fill(from, *store);
+    store->first = first + begin;
+    begin = fill(begin, *store);
     stats.transfer_seconds += seconds_now() - start;
     writer.submit([store, &sink] { sink.write(store->batch()); });
   }

@@ -38,9 +38,10 @@ class VisitedSet {
   };
 
   Slot& find(Vertex vertex) {
-    std::size_t at = (vertex * 0x9E3779B97F4A7C15ull >> 32) & (slots_.size() - 1);
-    while (slots_[at].epoch == epoch_ && slots_[at].vertex != vertex) at = (at + 1) & (slots_.size() - 1);
-    return slots_[at];
+    std::size_t slot = (vertex * 0x9E3779B97F4A7C15ull >> 32) & (slots_.size() - 1);
+    while (slots_[slot].epoch == epoch_ && slots_[slot].vertex != vertex)
+      slot = (slot + 1) & (slots_.size() - 1);
+    return slots_[slot];
   }
   void grow() {
     std::vector<Slot> old(slots_.size() * 2);

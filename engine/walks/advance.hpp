@@ -24,59 +24,59 @@ struct WalkLane {
   Proposal proposal;
   Round round;
   bool proposed;
-  [[no_unique_address]] typename Walks::Place place;
+  [[no_unique_address]] typename Walks::StepState state;
 };
 
-/// Advances items [from, to), each as far as possible. `take(lane)` sets walker, path and place of item
-/// lane.item; `leave(lane)` receives the state that the item reached. Returns the number of rounds.
-template <class Walks, class Take, class Leave>
-std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, const Take& take,
-                      const Leave& leave) {
+/// Advances items [begin, end), each as far as possible. `load(lane)` sets walker, path and state of item
+/// lane.item; `retire(lane)` receives the state that the item reached. Returns the number of rounds.
+template <class Walks, class Load, class Retire>
+std::uint64_t advance(const Walks& walks, std::uint64_t begin, std::uint64_t end, const Load& load,
+                      const Retire& retire) {
   using Lane = WalkLane<Walks>;
   std::array<Lane, kInterleavedWalks> lanes;
   std::size_t active = 0;
   std::uint64_t rounds = 0;
   const auto propose = [&](Lane& lane) {
-    lane.proposed = walks.propose(lane.walker, lane.place, lane.proposal, lane.round);
+    lane.proposed = walks.propose(lane.walker, lane.state, lane.proposal, lane.round);
   };
   const auto admit = [&](Lane& lane) {
-    lane.item = from++;
-    lane.place = {};
-    take(lane);
+    lane.item = begin++;
+    lane.state = {};
+    load(lane);
     propose(lane);
   };
   /// Makes one round; false if the walk has ended or waits for a list. On a whole graph, Round::absent only
   /// means that a prefetch is under way: the proposal stands until the lane's next turn.
-  const auto turn = [&](Lane& lane) {
+  const auto run_round = [&](Lane& lane) {
     Round round =
-        Walks::kComplete || lane.proposed ? walks.settle(lane.walker, lane.place, lane.proposal) : lane.round;
+        Walks::kComplete || lane.proposed ? walks.settle(lane.walker, lane.state, lane.proposal) : lane.round;
     if constexpr (Walks::WalkProgram::kScans) {
       if (round == Round::scan) {
-        walks.count_scan(lane.walker, lane.place);
-        round = walks.scan(SingleLane{}, lane.walker, walks.scan_with(lane.place));
+        walks.count_scan(lane.walker, lane.state);
+        round = walks.scan(SingleLane{}, lane.walker, walks.scan_context(lane.state));
       }
     }
     if (round == Round::absent) return Walks::kComplete;  // in partitions the walk waits
     ++rounds;
     if constexpr (!Walks::WalkProgram::kEndsOnly) {
-      if (round == Round::moved) lane.path[lane.walker.step - walks.from] = lane.walker.current;
+      if (round == Round::moved) lane.path[lane.walker.step - walks.leg_begin] = lane.walker.current;
     }
-    if (round != Round::ended && lane.walker.step < walks.until) {
+    if (round != Round::ended && lane.walker.step < walks.leg_end) {
       propose(lane);
       return true;
     }
-    walks.end(lane.place);
+    walks.end(lane.state);
     return false;
   };
-  while (active < lanes.size() && from < to) admit(lanes[active++]);
+  while (active < lanes.size() && begin < end) admit(lanes[active++]);
   while (active > 0) {
     for (std::size_t i = 0; i < active;) {
-      if (turn(lanes[i])) {
+      if (run_round(lanes[i])) {
         ++i;
         continue;
       }
-      leave(lanes[i]);
-      if (from < to) {
+      retire(lanes[i]);
+      if (begin < end) {
         admit(lanes[i++]);
       } else {
         lanes[i] = lanes[--active];

@@ -25,16 +25,16 @@ class BatchRows {
   BatchRows(const Device& device, const BatchOrigins& origins, Communicator* parts, std::uint64_t per_origin,
             std::uint32_t length, std::uint32_t leg, WalkSink* sink, RunStats& stats);
 
-  /// Copies one leg of the current batch's rows: steps (from, until]. Each row on the device has one entry
-  /// before these steps. Not for the last leg.
-  void leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer);
+  /// Copies one leg of the current batch's rows: steps (leg_begin, leg_end]. Each row on the device has one
+  /// entry before these steps. Not for the last leg.
+  void copy_leg(const Vertex* rows, std::uint32_t leg_begin, std::uint32_t leg_end, BatchWriter& writer);
   /// Copies the current batch's rows, or their last leg, and submits this rank's rows to `writer`. If ranks
   /// have parts, `rows` holds all origin ranks' rows in rank order. Host memory for rows without legs is
   /// bounded.
-  void leave(const Vertex* rows, BatchWriter& writer);
+  void submit(const Vertex* rows, BatchWriter& writer);
 
  private:
-  void leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& writer);
+  void submit_piece(const Vertex* rows, std::uint64_t first_row, BatchWriter& writer);
   void write_batch(BatchWriter& writer);
 
   const Device& device_;
@@ -45,8 +45,8 @@ class BatchRows {
   RunStats& stats_;
   std::array<Staging<Vertex>, 2> pieces_;
   HostArray<Vertex> batch_;   ///< [per_origin][row], if rows arrive in legs
-  HostArray<Vertex> theirs_;  ///< [ranks][piece][row] all ranks' parts of this rank's rows
-  std::uint64_t turn_ = 0;
+  HostArray<Vertex> received_;  ///< [ranks][piece][row] all ranks' parts of this rank's rows
+  std::uint64_t piece_index_ = 0;
 };
 
 }  // namespace sluice::walks

@@ -81,14 +81,14 @@ struct ActiveWalks : Partitioned {
   const std::uint64_t* origin_counts = nullptr;  ///< [origins] how many of `per_origin` exist
   std::uint64_t per_origin = 1;
   std::uint32_t length = 0;
-  std::uint32_t from = 0, until = 0;  ///< the current leg has steps (from, until]
+  std::uint32_t leg_begin = 0, leg_end = 0;  ///< the current leg has steps (leg_begin, leg_end]
   std::uint32_t partitions = 0;
   std::uint32_t own_begin = 0, own_end = 0;  ///< partitions that this rank works on
 
   // The key of a walk is the partition that it waits for, or one of these.
-  SLUICE_HD std::uint32_t ended() const { return partitions; }
-  SLUICE_HD std::uint32_t pairs() const { return partitions + 1; }  ///< needs two partitions at once
-  SLUICE_HD std::uint32_t next_leg() const { return partitions + 2; }
+  SLUICE_HD std::uint32_t ended_key() const { return partitions; }
+  SLUICE_HD std::uint32_t pair_key() const { return partitions + 1; }  ///< needs two partitions at once
+  SLUICE_HD std::uint32_t next_leg_key() const { return partitions + 2; }
 
   SLUICE_HD Instance instance(std::uint64_t index) const {
     return origins[index / per_origin] + index % per_origin;
@@ -107,17 +107,18 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   const Program* programs = nullptr;  ///< [slots] each reads the edges of its slot's partition
 
   /// True if a step may have to wait for another list, to answer a question or to scan.
-  static constexpr bool kAsks = Program::kScans;
+  static constexpr bool kNeedsOtherLists = Program::kScans;
 
   /// True if answering a question does not read the walk's own list. Its row is then read afterwards, and
   /// only if the walk did not move.
-  static constexpr bool kAnswersFirst = kAsks && !Program::kUpdates && !Program::kReadsDrawnEdge;
+  static constexpr bool kAnswersWithoutOwnList =
+      kNeedsOtherLists && !Program::kUpdates && !Program::kReadsDrawnEdge;
 
-  struct Place {
+  struct StepState {
     ParkedQuestion question;
     const Program* program = nullptr;  ///< of the partition that holds the walker's list
     std::uint32_t key = 0;             ///< what the walk waits for
-    std::uint64_t read = 0;            ///< bytes read in place
+    std::uint64_t in_place_bytes = 0;  ///< bytes read in place
   };
 
   /// Makes the present partitions visible to the next round of `program`.
@@ -138,8 +139,8 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   /// Prepares a parked walk to go on from its vertex, or with its question.
   SLUICE_HD void resume(std::uint64_t index, Walker& walker, const ParkedQuestion& question) const {
     identify(index, walker);
-    if constexpr (kAsks) {
-      if (kAnswersFirst && question.target != kNoVertex) return;
+    if constexpr (kNeedsOtherLists) {
+      if (kAnswersWithoutOwnList && question.target != kNoVertex) return;
       walker.row = row_of(*programs, walker.current);
     }
   }
@@ -154,15 +155,16 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     walker.current = walker.start;
     return walker;
   }
-  /// The first key of a walk; ended() if the walk begins on another rank.
+  /// The first key of a walk; ended_key() if the walk begins on another rank.
   SLUICE_HD std::uint32_t first_key(std::uint64_t index, const Walker& walker) const {
-    if (length == 0 || !exists(index)) return ended();
+    if (length == 0 || !exists(index)) return ended_key();
     const std::uint32_t key = map.owner(walker.start);
-    return key >= own_begin && key < own_end ? key : ended();
+    return key >= own_begin && key < own_end ? key : ended_key();
   }
   /// The key of a walk after a round. A walk that completed a leg waits for the next one.
-  SLUICE_HD std::uint32_t key_after(const Walker& walker, const Place& place) const {
-    return place.key == ended() && walker.step == until && until < length ? next_leg() : place.key;
+  SLUICE_HD std::uint32_t key_after(const Walker& walker, const StepState& state) const {
+    return state.key == ended_key() && walker.step == leg_end && leg_end < length ? next_leg_key()
+                                                                                  : state.key;
   }
 
   /// The program for the partition that holds the vertex; null if it is not present.
@@ -181,7 +183,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   /// program_at() for the walker's vertex. Walks without questions read their row here, once, and only if
   /// their list is present.
   SLUICE_HD const Program* program_of(Walker& walker) const {
-    if constexpr (kAsks) {
+    if constexpr (kNeedsOtherLists) {
       return walker.row.degree == 0 ? programs : program_at(walker.current);  // without edges any will do
     } else {
       const Program* const program = program_at(walker.current);
@@ -190,56 +192,56 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     }
   }
 
-  // ---- the parts of a round (whole.hpp). Round::absent: place.key says what the walk waits for.
+  // ---- the parts of a round (whole.hpp). Round::absent: state.key says what the walk waits for.
 
-  SLUICE_HD bool propose(Walker& walker, Place& place, Proposal& proposal, Round& round) const {
-    if constexpr (kAsks) {
-      if (place.question.target != kNoVertex) {
-        round = answer(walker, place);
+  SLUICE_HD bool propose(Walker& walker, StepState& state, Proposal& proposal, Round& round) const {
+    if constexpr (kNeedsOtherLists) {
+      if (state.question.target != kNoVertex) {
+        round = answer_question(walker, state);
         return false;
       }
     }
-    place.program = program_of(walker);
-    if (!place.program) {
-      place.key = map.owner(walker.current);
+    state.program = program_of(walker);
+    if (!state.program) {
+      state.key = map.owner(walker.current);
       round = Round::absent;
       return false;
     }
     if constexpr (Program::kScans) {
       if (Program::kTrials && walker.trial >= kMaxTrials) {
-        round = may_scan(walker, place);
+        round = scan_or_wait(walker, state);
         return false;
       }
     }
-    place.program->propose(walker, proposal);
-    if (proposal.located && place.program == programs + map.in_place)
-      place.read += place.program->draw_bytes(walker.row);
+    state.program->propose(walker, proposal);
+    if (proposal.located && state.program == programs + map.in_place)
+      state.in_place_bytes += state.program->draw_bytes(walker.row);
     return true;
   }
 
-  SLUICE_HD Round settle(Walker& walker, Place& place, Proposal& proposal) const {
-    const Round round = place.program->settle(walker, proposal, edge_lookup(place.read));
-    if constexpr (kAsks) {
-      if (round == Round::scan) return may_scan(walker, place);
+  SLUICE_HD Round settle(Walker& walker, StepState& state, Proposal& proposal) const {
+    const Round round = state.program->settle(walker, proposal, edge_lookup(state.in_place_bytes));
+    if constexpr (kNeedsOtherLists) {
+      if (round == Round::scan) return scan_or_wait(walker, state);
       if (round == Round::absent) {
-        place.question = {proposal.hop.target,
+        state.question = {proposal.hop.target,
                           static_cast<std::uint32_t>(proposal.hop.position - walker.row.offset)};
-        place.key = waits_for(walker, proposal.hop.target);
+        state.key = answering_partition(walker, proposal.hop.target);
       }
     }
     return round;
   }
 
-  SLUICE_HD void count_scan(const Walker& walker, Place& place) const {
-    place.read += scan_bytes(walker, *place.program);
+  SLUICE_HD void count_scan(const Walker& walker, StepState& state) const {
+    state.in_place_bytes += scan_bytes(walker, *state.program);
   }
-  SLUICE_HD const Program* scan_with(const Place& place) const { return place.program; }
+  SLUICE_HD const Program* scan_context(const StepState& state) const { return state.program; }
   template <class Group>
   SLUICE_HD Round scan(const Group& group, Walker& walker, const Program* program) const {
     std::uint64_t counted_already = 0;
     return program->transform_list(group, walker, edge_lookup(counted_already));
   }
-  SLUICE_HD void end(Place& place) const { place.key = ended(); }
+  SLUICE_HD void end(StepState& state) const { state.key = ended_key(); }
 
  private:
   /// Coded partitions are replaced during a run. They have no edge set, and kernels need no lookup for it.
@@ -251,41 +253,41 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   /// Bytes that a scan of the walker's list reads in place. A scan reads the list twice, and searches another
   /// list for every entry.
   SLUICE_HD std::uint64_t scan_bytes(const Walker& walker, const Program& program) const {
-    const std::uint32_t entry = kTargetBytes + (program.graph.csr.weights ? kWeightBytes : 0);
+    const std::uint32_t entry_size = kTargetBytes + (program.graph.csr.weights ? kWeightBytes : 0);
     const bool in_place = kReadsCodes<Program> || &program == programs + map.in_place;
-    std::uint64_t each = in_place ? entry : 0;
-    const Vertex other = program.scan_asks(walker);
-    if (other != kNoVertex) each += map.search_bytes(map.slot(other), program.graph.degree(other));
-    return 2 * each * walker.row.degree;
+    std::uint64_t entry_bytes = in_place ? entry_size : 0;
+    const Vertex other = program.second_list(walker);
+    if (other != kNoVertex) entry_bytes += map.search_bytes(map.slot(other), program.graph.degree(other));
+    return 2 * entry_bytes * walker.row.degree;
   }
 
   /// The partition that can answer a question. In undirected graphs it is the target's, where an accepted
   /// walk goes on; in directed graphs it is that of the question's first vertex.
-  SLUICE_HD std::uint32_t waits_for(const Walker& walker, Vertex target) const {
-    return map.owner(programs->graph.undirected ? target : programs->scan_asks(walker));
+  SLUICE_HD std::uint32_t answering_partition(const Walker& walker, Vertex target) const {
+    return map.owner(programs->graph.undirected ? target : programs->second_list(walker));
   }
 
-  SLUICE_HD Round answer(Walker& walker, Place& place) const {
+  SLUICE_HD Round answer_question(Walker& walker, StepState& state) const {
     Proposal proposal;
-    proposal.hop = {place.question.target, row_of(*programs, place.question.target),
-                    walker.row.offset + place.question.index};
-    const Round round = programs->judge(walker, proposal, edge_lookup(place.read));
+    proposal.hop = {state.question.target, row_of(*programs, state.question.target),
+                    walker.row.offset + state.question.index};
+    const Round round = programs->accept_or_reject(walker, proposal, edge_lookup(state.in_place_bytes));
     if (round == Round::absent) {
-      place.key = waits_for(walker, place.question.target);
+      state.key = answering_partition(walker, state.question.target);
     } else {
-      place.question = {};
-      if (kAnswersFirst && round != Round::moved) walker.row = row_of(*programs, walker.current);
+      state.question = {};
+      if (kAnswersWithoutOwnList && round != Round::moved) walker.row = row_of(*programs, walker.current);
     }
     // A walk that must scan first returns to its own list.
     return round == Round::scan ? Round::rejected : round;
   }
 
   /// Round::scan if both lists that a scan reads are present; otherwise the walk waits for both.
-  SLUICE_HD Round may_scan(const Walker& walker, Place& place) const {
-    const Vertex other = place.program->scan_asks(walker);
-    if (other == kNoVertex || map.slot(other) != PageMap::kNoSlot || place.program->graph.degree(other) == 0)
+  SLUICE_HD Round scan_or_wait(const Walker& walker, StepState& state) const {
+    const Vertex other = state.program->second_list(walker);
+    if (other == kNoVertex || map.slot(other) != PageMap::kNoSlot || state.program->graph.degree(other) == 0)
       return Round::scan;
-    place.key = pairs();
+    state.key = pair_key();
     return Round::absent;
   }
 };

@@ -39,11 +39,11 @@ enum class Round {
 /// Counters of the work of walks.
 struct WalkTotals {
   std::uint64_t steps = 0, rounds = 0;
-  std::uint64_t read = 0;  ///< bytes read in place
+  std::uint64_t in_place_bytes = 0;  ///< bytes read in place
 
   void add_to(RunStats& stats) const {
     stats.steps += steps, stats.selections += steps, stats.selection_iterations += rounds;
-    stats.mapped_bytes += read;
+    stats.mapped_bytes += in_place_bytes;
   }
 };
 
@@ -112,27 +112,27 @@ struct WalkProgram {
   SLUICE_HD Round settle(Walker& walker, Proposal& proposal, const Lists& lists = {}) const {
     if constexpr (kRedirects) {
       if (proposal.redirected != kNoVertex)
-        return arrive(walker, proposal.redirected, graph.row(proposal.redirected));
+        return move_to(walker, proposal.redirected, graph.row(proposal.redirected));
     }
-    if (!proposal.located) return dead_end(walker);
+    if (!proposal.located) return handle_dead_end(walker);
     if constexpr (kAcceptance == Acceptance::transform) {
       return Round::scan;
     } else {
       proposal.hop = table.resolve(graph, proposal.probe);
-      if (proposal.hop.target == kNoVertex) return dead_end(walker);
-      return judge(walker, proposal, lists);
+      if (proposal.hop.target == kNoVertex) return handle_dead_end(walker);
+      return accept_or_reject(walker, proposal, lists);
     }
   }
 
   /// Accepts or rejects the proposed edge; the walker's own list need not be present.
   template <class Lists>
-  SLUICE_HD Round judge(Walker& walker, const Proposal& proposal, const Lists& lists) const {
+  SLUICE_HD Round accept_or_reject(Walker& walker, const Proposal& proposal, const Lists& lists) const {
     if constexpr (kTrials) {
       const Answer accepted = accept(walker, proposal.hop, lists);
       if (accepted == Answer::unknown) return Round::absent;
       if (accepted == Answer::no) return ++walker.trial < kMaxTrials ? Round::rejected : Round::scan;
     }
-    return take(walker, proposal.hop, proposal.probe.random);
+    return traverse(walker, proposal.hop, proposal.probe.random);
   }
 
   /// Draws by inverse transform over the whole list, by a group of lanes that all have the same walker. Sums
@@ -146,13 +146,13 @@ struct WalkProgram {
     for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize)
       lane_sum += bias_at(walker, row.offset + i, lists);
     const Wide total = group.sum(lane_sum);
-    if (total == 0) return dead_end(walker);
+    if (total == 0) return handle_dead_end(walker);
     const PhiloxBlock block = draws(walker).block(Stream::fallback);
     const Wide x = uniform_index(block.high(), block.low(), total);
     const auto bias = [&](std::uint32_t i) { return bias_at(walker, row.offset + i, lists); };
     const EdgeIndex position = row.offset + first_sum_above(group, row.degree, x, bias).index();
     const Vertex target = graph.target(position);
-    return take(walker, {target, graph.row(target), position}, random_of_update(walker));
+    return traverse(walker, {target, graph.row(target), position}, random_of_update(walker));
   }
 
   /// Bytes of a list that a proposal reads.
@@ -165,14 +165,14 @@ struct WalkProgram {
   }
 
   /// The vertex whose list, beside the walker's own, must be present for a scan; kNoVertex if none.
-  SLUICE_HD Vertex scan_asks(const Walker& walker) const {
+  SLUICE_HD Vertex second_list(const Walker& walker) const {
     if constexpr (HasQuestion<Sampler>) return sampler.question(walker, {walker.current}).from;
     return kNoVertex;
   }
 
  private:
   template <class Lists>
-  SLUICE_HD Answer ask(const Walker& walker, const Edge& edge, const Lists& lists) const {
+  SLUICE_HD Answer answer_question(const Walker& walker, const Edge& edge, const Lists& lists) const {
     if constexpr (HasQuestion<Sampler>) {
       const Question question = sampler.question(walker, edge);
       if (question.from != kNoVertex) return lists.has_edge(graph, question.from, question.to);
@@ -193,7 +193,8 @@ struct WalkProgram {
     const Edge edge{walker.current, graph.target(position), position};
     unsigned __int128 bias = 1;
     if constexpr (HasEdgeBias<Sampler>) bias = sampler.edge_bias(graph, edge);
-    if constexpr (HasDynamicBias<Sampler>) bias *= dynamic_bias(walker, edge, ask(walker, edge, lists));
+    if constexpr (HasDynamicBias<Sampler>)
+      bias *= dynamic_bias(walker, edge, answer_question(walker, edge, lists));
     return bias;
   }
 
@@ -209,7 +210,7 @@ struct WalkProgram {
       if constexpr (HasFloor<Sampler>) {
         if (x < sampler.bias_floor()) return Answer::yes;
       }
-      const Answer answer = ask(walker, edge, lists);
+      const Answer answer = answer_question(walker, edge, lists);
       if (answer == Answer::unknown) return Answer::unknown;
       accepted = x < dynamic_bias(walker, edge, answer);
     }
@@ -220,29 +221,29 @@ struct WalkProgram {
     return kUpdates ? draws(walker).block(Stream::update, kUpdateDraw).high() : 0;
   }
 
-  SLUICE_HD Round take(Walker& walker, const Hop& hop, std::uint64_t spare) const {
+  SLUICE_HD Round traverse(Walker& walker, const Hop& hop, std::uint64_t spare_word) const {
     if constexpr (kUpdates) {
-      const std::uint64_t random = kSpare ? spare : random_of_update(walker);
+      const std::uint64_t random = kSpare ? spare_word : random_of_update(walker);
       const Edge edge{walker.current, hop.target, hop.position};
       const Vertex next = sampler.update(graph, walker, edge, {walker.row.degree, hop.row.degree}, random);
-      if (next == walker.current) return arrive(walker, next, walker.row);
-      if (next != hop.target) return arrive(walker, next, graph.row(next));
+      if (next == walker.current) return move_to(walker, next, walker.row);
+      if (next != hop.target) return move_to(walker, next, graph.row(next));
     }
-    return arrive(walker, hop.target, hop.row);
+    return move_to(walker, hop.target, hop.row);
   }
 
-  SLUICE_HD Round dead_end(Walker& walker) const {
+  SLUICE_HD Round handle_dead_end(Walker& walker) const {
     if constexpr (kRedirects) {
-      const Vertex to =
+      const Vertex target =
           sampler.redirect(graph, walker, draws(walker).block(Stream::update, kDeadEndDraw), true);
-      if (to != kNoVertex) return arrive(walker, to, graph.row(to));
+      if (target != kNoVertex) return move_to(walker, target, graph.row(target));
     }
     return Round::ended;
   }
 
-  SLUICE_HD Round arrive(Walker& walker, Vertex to, const Row& row) const {
+  SLUICE_HD Round move_to(Walker& walker, Vertex target, const Row& row) const {
     walker.previous = walker.current;
-    walker.current = to;
+    walker.current = target;
     walker.row = row;
     walker.trial = 0;
     ++walker.step;

@@ -48,20 +48,20 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
   constexpr std::uint64_t kCounterBytes = std::uint64_t{64} << 10;  // what the run allocates beside the batch
   const std::uint64_t free = device.memory().available();
   const std::uint64_t usable = free > kCounterBytes ? free - kCounterBytes : 0;
-  const std::uint64_t each = with_sink || device.is_planning() ? 2 * row_bytes : row_bytes;
+  const std::uint64_t walk_bytes = with_sink || device.is_planning() ? 2 * row_bytes : row_bytes;
   if (device.is_planning()) {
-    device.memory().charge_and_release(kCounterBytes + each, "a walk");
+    device.memory().charge_and_release(kCounterBytes + walk_bytes, "a walk");
     return {};
   }
-  if (usable < each) {
-    throw BudgetError("device memory: one walk needs " + format_size(each) + " beside the graph, but " +
+  if (usable < walk_bytes) {
+    throw BudgetError("device memory: one walk needs " + format_size(walk_bytes) + " beside the graph, but " +
                       format_size(free) + " are left (raise --device-memory or lower --length)");
   }
   const std::uint64_t staged = std::min(kGpuResultBytes, host_budget().available() / 4);
   const std::uint64_t limit =
       with_sink ? std::min(usable, 2 * std::max(staged, row_bytes)) : std::min(usable, kPathBytes);
   constexpr std::uint64_t kLine = 32;  // walks
-  const std::uint64_t fits = std::max<std::uint64_t>(limit / each, 1),
+  const std::uint64_t fits = std::max<std::uint64_t>(limit / walk_bytes, 1),
                       wanted = std::max<std::uint64_t>(instances, 1);
   if (fits < 2 * kLine) return {std::min(fits, wanted), std::min(fits, wanted)};
   const std::uint64_t pitch = std::min((wanted + kLine - 1) / kLine * kLine, fits / kLine * kLine);
@@ -75,15 +75,15 @@ void transpose(const Stream& stream, const Vertex* paths, Vertex* rows, std::uin
   check_launch("transpose_kernel");
 }
 
-ResultLane::ResultLane(const Device& device, std::uint64_t elements) {
+ResultCopier::ResultCopier(const Device& device, std::uint64_t elements) {
   if (elements == 0) return;
   rows_ = Buffer<Vertex>(device, elements, "rows of walks");
   for (auto& host : host_) host = Staging<Vertex>(device, elements, "results on their way");
 }
 
-const Vertex* ResultLane::collect(const Stream& stream, const Vertex* paths, std::uint64_t count,
-                                  std::uint64_t pitch, std::uint64_t row, RunStats& stats) {
-  Vertex* out = host_[turn_++ % 2].data();
+const Vertex* ResultCopier::collect(const Stream& stream, const Vertex* paths, std::uint64_t count,
+                                    std::uint64_t pitch, std::uint64_t row, RunStats& stats) {
+  Vertex* out = host_[buffer_index_++ % 2].data();
   Timer timer;
   timer.start(stream);
   transpose(stream, paths, rows_.data(), count, pitch, row);

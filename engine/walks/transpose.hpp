@@ -29,16 +29,17 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
                        bool with_sink);
 
 /// The longest row that one grid can transpose.
-inline constexpr std::uint64_t kMostTurned = 65535 * 32;
+inline constexpr std::uint64_t kMaxTransposedRow = 65535 * 32;
 
-/// Transposes paths[row][pitch] of `count` walks to rows[count][row], in stream order; row <= kMostTurned.
+/// Transposes paths[row][pitch] of `count` walks to rows[count][row], in stream order; row <=
+/// kMaxTransposedRow.
 void transpose(const Stream& stream, const Vertex* paths, Vertex* rows, std::uint64_t count,
                std::uint64_t pitch, std::uint64_t row);
 
 /// Copies results to the host by two page-locked buffers, used in turn.
-class ResultLane {
+class ResultCopier {
  public:
-  ResultLane(const Device& device, std::uint64_t elements);
+  ResultCopier(const Device& device, std::uint64_t elements);
 
   /// Transposes paths[row][pitch] to [count][row] and copies it to the host. Blocks until the copy is
   /// complete. The returned pointer is valid until the call after the next.
@@ -48,7 +49,7 @@ class ResultLane {
  private:
   Buffer<Vertex> rows_;
   std::array<Staging<Vertex>, 2> host_;
-  unsigned turn_ = 0;
+  unsigned buffer_index_ = 0;
 };
 
 }  // namespace sluice::walks::cuda

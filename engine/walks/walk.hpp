@@ -37,9 +37,9 @@ struct UnitBias : Sampler {
 /// True if the technique serves only to compare techniques. It has no version for wide edges, which carry
 /// their targets' rows: walks read the CSR layout, with the same results.
 template <class Biased>
-inline constexpr bool kToCompare = false;
+inline constexpr bool kBaselineTechnique = false;
 template <class Sampler>
-inline constexpr bool kToCompare<UnitBias<Sampler>> = true;
+inline constexpr bool kBaselineTechnique<UnitBias<Sampler>> = true;
 
 /// The technique that follows from the sampler alone (DESIGN section 2, idea 2).
 template <WalkSampler Sampler>
@@ -67,10 +67,10 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   void run() {
     refuse_hooks<never_called_by_walks<Sampler>()>();
     stats.select = options.select == Select::automatic ? default_select<Sampler>() : options.select;
-    const double tables_before = graph.table_seconds;
+    const double table_seconds_before = graph.table_seconds;
     const std::uint64_t copied_before = graph.host_to_device_bytes;
-    choose();
-    stats.table_seconds = graph.table_seconds - tables_before;
+    choose_technique();
+    stats.table_seconds = graph.table_seconds - table_seconds_before;
     stats.host_to_device_bytes += graph.host_to_device_bytes - copied_before;
     stats.instances = instances();
     stats.sampled_edges = stats.steps;
@@ -81,7 +81,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
 
   /// True if the wide layout is required, or fits and pays: walks make at least `tenths` / 10 steps an edge.
   /// Both layouts give the same walks. `scratch`: temporary bytes for making the table. Throws UsageError.
-  bool use_wide(std::uint64_t bytes_per_edge, bool made_already, std::uint64_t scratch = 0,
+  bool use_wide(std::uint64_t bytes_per_edge, bool already_made, std::uint64_t scratch = 0,
                 std::uint64_t tenths = 5) {
     if (options.layout == Layout::csr) return false;
     if (options.layout == Layout::coded) {
@@ -100,35 +100,36 @@ class WalkRun : InstanceRun<WalkSink, Options> {
         throw UsageError("--layout wide: offsets need more than 40 bits or degrees more than 24; use csr");
       return true;
     }
-    if (!possible || made_already) return possible;
-    const bool often = instances() * options.length * 10 >= graph.view.edges() * tenths;
-    return often && fits(graph.view.edges() * bytes_per_edge, scratch);
+    if (!possible || already_made) return possible;
+    const bool enough_steps = instances() * options.length * 10 >= graph.view.edges() * tenths;
+    return enough_steps && fits(graph.view.edges() * bytes_per_edge, scratch);
   }
 
   /// True if a table of `bytes` fits that needs `scratch` temporary bytes while it is made.
   bool fits(std::uint64_t bytes, std::uint64_t scratch = 0) const {
-    const std::uint64_t beside = std::max(std::uint64_t{64} << 20, scratch);  // a batch, once scratch is free
-    return bytes + beside <= graph.device.memory().available();
+    const std::uint64_t reserved =
+        std::max(std::uint64_t{64} << 20, scratch);  // a batch, once scratch is free
+    return bytes + reserved <= graph.device.memory().available();
   }
 
-  void choose() {
+  void choose_technique() {
     if constexpr (Sampler::kBias == BiasClass::uniform) {
       if (stats.select == Select::automatic)
-        return with_index([&](const auto& table) { direct(sampler_, table); });
-      tabled(UnitBias<Sampler>{sampler_});
+        return with_index([&](const auto& table) { run_by_table(sampler_, table); });
+      run_fixed(UnitBias<Sampler>{sampler_});
     } else if constexpr (Sampler::kBias == BiasClass::fixed) {
-      tabled(sampler_);
+      run_fixed(sampler_);
     } else {
-      dynamic();
+      run_dynamic();
     }
   }
 
   /// The expected work of the run if each draw reads a list `reads` times.
   ExpectedWork expected_work(std::uint64_t reads) const {
-    constexpr bool kAsks = Sampler::kBias == BiasClass::dynamic;
+    constexpr bool kNeedsOtherLists = Sampler::kBias == BiasClass::dynamic;
     const std::uint64_t row = (std::uint64_t{options.length} + 1) * sizeof(Vertex);
     return {.instances = instances(),
-            .instance_bytes = queued_walk_bytes(kAsks) + row,
+            .instance_bytes = queued_walk_bytes(kNeedsOtherLists) + row,
             .steps = options.length,
             .reads = options.length * reads,
             .row_bytes = row};
@@ -137,7 +138,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   /// The bias from which tables are made.
   template <class Biased>
   static auto tables_of(const Biased& sampler) {
-    if constexpr (kToCompare<Biased>) {
+    if constexpr (kBaselineTechnique<Biased>) {
       return NamedBias{};
     } else {
       return table_bias(sampler);
@@ -146,16 +147,16 @@ class WalkRun : InstanceRun<WalkSink, Options> {
 
   /// Walks by a fixed bias with one of three techniques.
   template <class Biased>
-  void tabled(const Biased& sampler) {
+  void run_fixed(const Biased& sampler) {
     switch (stats.select) {
       case Select::its:
         // Made before the layout is chosen: a wide layout takes the memory that is left.
         return with_edges<Biased>(
             [&, cumulative = ctps_of(graph, tables_, tables_of(sampler), pages_)](auto edges) {
-              direct(sampler, CtpsTable<decltype(edges)>{{edges}, cumulative});
+              run_by_table(sampler, CtpsTable<decltype(edges)>{{edges}, cumulative});
             });
       case Select::alias:
-        return with_alias(sampler, [&](auto table) { direct(sampler, table); });
+        return with_alias(sampler, [&](auto table) { run_by_table(sampler, table); });
       case Select::rejection:
         ensure_bounds(graph, tables_, tables_of(sampler));
         return with_edges<Biased>([&](auto edges) {
@@ -168,16 +169,16 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     }
   }
 
-  void dynamic() {
+  void run_dynamic() {
     if constexpr (Sampler::kBias == BiasClass::dynamic) {
       if (stats.select == Select::its) {
         using Table = IndexTable<CsrEdges>;
-        stay_csr();
+        use_csr();
         return run_program(WalkProgram<Sampler, Table, Acceptance::transform>{graph.view, sampler_, Table{},
                                                                               nullptr, options.seed});
       }
       if constexpr (HasBound<Sampler>) {
-        if (stats.select == Select::rejection) return propose_dynamic();
+        if (stats.select == Select::rejection) return run_dynamic_rejection();
         throw UsageError("--select: this walk's bias is dynamic; it selects by rejection or its");
       } else {
         throw UsageError("--select: this walk's bias is dynamic and has no bound; it selects by its");
@@ -187,7 +188,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
 
   /// Makes a set of all edges to answer questions, if it pays; it must fit unless `--layout wide` asks for
   /// it.
-  void take_edge_set() {
+  void make_edge_set() {
     if constexpr (HasQuestion<Sampler>) {
       const bool wanted =
           edge_set_pays(graph.device, options.layout, instances() * options.length, graph.view.edges());
@@ -204,104 +205,104 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     return false;
   }
 
-  void propose_dynamic() {
-    const auto go = [&](auto table) {
+  void run_dynamic_rejection() {
+    const auto launch = [&](auto table) {
       run_program(WalkProgram<Sampler, decltype(table), Acceptance::dynamic>{graph.view, sampler_, table,
                                                                              nullptr, options.seed});
     };
     if constexpr (HasEdgeBias<Sampler>) {
-      if (!edge_bias_is_uniform()) return with_alias(sampler_, go);
+      if (!edge_bias_is_uniform()) return with_alias(sampler_, launch);
     }
-    with_index(go);
+    with_index(launch);
   }
 
   /// Draws by index; from coded lists if the sampler allows them and they pay.
-  template <class Go>
-  void with_index(const Go& go) {
+  template <class Launch>
+  void with_index(const Launch& launch) {
     if constexpr (ReadsNoList<Sampler>) {
       if (pages_.request_codes(graph, options.layout, expected_work(1))) {
         stats.layout = Layout::coded;
-        return go(CodedIndexTable{});
+        return launch(CodedIndexTable{});
       }
     }
-    with_edges<Sampler>([&](auto edges) { go(IndexTable<decltype(edges)>{edges}); });
+    with_edges<Sampler>([&](auto edges) { launch(IndexTable<decltype(edges)>{edges}); });
   }
 
   /// Selects the CSR layout; throws UsageError if the options ask for a layout that is impossible here.
-  void stay_csr() {
+  void use_csr() {
     static_cast<void>(use_wide(0, true));
     stats.layout = Layout::csr;
   }
 
-  template <class Biased, class Go>
-  void with_edges(Go&& go) {
-    if constexpr (kToCompare<Biased>) {
-      stay_csr();
-      return go(CsrEdges{});
+  template <class Biased, class Launch>
+  void with_edges(Launch&& launch) {
+    if constexpr (kBaselineTechnique<Biased>) {
+      use_csr();
+      return launch(CsrEdges{});
     } else {
-      with_widest_edges(go);
+      with_widest_edges(launch);
     }
   }
 
-  template <class Go>
-  void with_widest_edges(const Go& go) {
-    const bool small = graph.packing.worthwhile();
+  template <class Launch>
+  void with_widest_edges(const Launch& launch) {
+    const bool packed = graph.packing.worthwhile();
     // More threads walk faster, but build the table no faster, which memory bandwidth limits. With 4, 8 and
     // 16 threads both layouts take equally long at about 0.6, 1.2 and 1.7 steps an edge (H200's host,
     // Kronecker 21, single runs).
     const std::uint64_t tenths = graph.device.is_cuda() ? 5 : std::max(5u, graph.device.threads());
-    const bool wide = use_wide(small ? sizeof(std::uint64_t) : sizeof(WideEdge),
-                               small ? !graph.packed.empty() : !graph.wide.empty(), 0, tenths);
+    const bool wide = use_wide(packed ? sizeof(std::uint64_t) : sizeof(WideEdge),
+                               packed ? !graph.packed.empty() : !graph.wide.empty(), 0, tenths);
     stats.layout = wide ? Layout::wide : Layout::csr;
-    if (!wide) return go(CsrEdges{});
-    small ? go(PackedEdges{graph.packed_edges(), graph.packing}) : go(WideEdges{graph.wide_edges()});
+    if (!wide) return launch(CsrEdges{});
+    packed ? launch(PackedEdges{graph.packed_edges(), graph.packing}) : launch(WideEdges{graph.wide_edges()});
   }
 
   /// True if ranks that own parts of the graph use wide alias slots, with targets. GPUs build them faster
   /// than hosts build plain ones. Hosts use them if walks make half a step an edge. All ranks call it.
-  bool ranks_want_wide() const {
+  bool ranks_prefer_wide() const {
     std::uint64_t sums[] = {instances(), graph.device.is_cuda() ? 0u : 1u};
     graph.paging.shard->all_reduce(sums, Reduce::sum, "the layout of edges");
     return sums[1] == 0 || sums[0] * options.length * 2 >= graph.view.edges();
   }
 
-  template <class Biased, class Go>
-  void with_alias(const Biased& sampler, Go&& go) {
+  template <class Biased, class Launch>
+  void with_alias(const Biased& sampler, Launch&& launch) {
     // Wide alias slots carry targets, but not the edge's position in the list.
-    if constexpr (!kReadsDrawnEdge<Biased> && !kToCompare<Biased>) {
+    if constexpr (!kReadsDrawnEdge<Biased> && !kBaselineTechnique<Biased>) {
       const std::uint64_t scratch = hub_scratch_bytes(graph.device, graph.view.hub_count, graph.max_degree);
       if (!graph.paged && use_wide(sizeof(WideAlias), !tables_.wide_alias.empty(), scratch)) {
         stats.layout = Layout::wide;
-        return go(WideAliasTable{ensure_wide_alias(graph, tables_, tables_of(sampler))});
+        return launch(WideAliasTable{ensure_wide_alias(graph, tables_, tables_of(sampler))});
       }
-      const bool asked = options.layout == Layout::wide;
-      if (graph.paged && may_stay(graph.paging) && graph.packable() &&
-          (asked || (options.layout == Layout::automatic && ranks_want_wide()))) {
+      const bool required = options.layout == Layout::wide;
+      if (graph.paged && can_hold_shard(graph.paging) && graph.packable() &&
+          (required || (options.layout == Layout::automatic && ranks_prefer_wide()))) {
         request_wide_alias(graph, tables_of(sampler), pages_);
         stats.layout = Layout::wide;
-        go(WideAliasTable{});
+        launch(WideAliasTable{});
         if (has_run_) return;
-        if (asked)
+        if (required)
           throw UsageError("--layout wide: a rank's part of the graph does not fit; use csr or auto");
         pages_ = PageRequest(graph);
       }
     }
-    if constexpr (ReadsNoList<Biased> && !kToCompare<Biased>) {
+    if constexpr (ReadsNoList<Biased> && !kBaselineTechnique<Biased>) {
       constexpr std::uint64_t kReads = 3;  // threshold, other, target
       if (request_coded_alias(graph, tables_, tables_of(sampler), pages_, options.layout,
                               expected_work(kReads))) {
         stats.layout = Layout::coded;
-        return go(CodedAliasTable{{}, tables_.coded.graph->thresholds()});
+        return launch(CodedAliasTable{{}, tables_.coded.graph->thresholds()});
       }
     }
-    stay_csr();
+    use_csr();
     graph.paged ? request_alias(graph, tables_, tables_of(sampler), pages_)
                 : ensure_alias(graph, tables_, tables_of(sampler));
-    go(AliasTable{tables_.thresholds.data(), tables_.others.data()});
+    launch(AliasTable{tables_.thresholds.data(), tables_.others.data()});
   }
 
   template <class Biased, class Table>
-  void direct(const Biased& sampler, const Table& table) {
+  void run_by_table(const Biased& sampler, const Table& table) {
     run_program(
         WalkProgram<Biased, Table, Acceptance::always>{graph.view, sampler, table, nullptr, options.seed});
   }
@@ -311,7 +312,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     if (idle()) return;
     graph.finish_reading();
     if (graph.paged) return run_partitioned(program);
-    take_edge_set();  // from the memory that tables left
+    make_edge_set();  // from the memory that tables left
     if constexpr (!kReadsCodes<Program>) {
       on_backend(
           graph.device, [&] { host::run_whole_walks(as_run(), program, starts_.view(), edge_set_.view()); },
@@ -328,18 +329,18 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     if constexpr (PageableProgram<Program>) {
       // Scans and rejection by weight read the weights; walks over coded lists read them in host memory.
       if (graph.graph.weighted && Program::kScans && !kReadsCodes<Program>) pages_.columns.weights = true;
-      const Stay stay = kReadsCodes<Program>        ? Stay::never
-                        : pages_.columns.wide_alias ? Stay::must
-                                                    : Stay::may;
-      const auto go = [&]<class Queue>(std::type_identity<Queue>) {
+      const ShardResidency residency = kReadsCodes<Program>        ? ShardResidency::never
+                                       : pages_.columns.wide_alias ? ShardResidency::required
+                                                                   : ShardResidency::allowed;
+      const auto launch = [&]<class Queue>(std::type_identity<Queue>) {
         ProgramJob<Program, Queue> job(program);
-        has_run_ = walk_in_queues({as_run(), job, pages_, starts_.view()}, stay);
+        has_run_ = walk_in_queues({as_run(), job, pages_, starts_.view()}, residency);
       };
       on_backend(
-          graph.device, [&] { go(std::type_identity<ProgramQueue<host::QueueBackend, Program>>{}); },
+          graph.device, [&] { launch(std::type_identity<ProgramQueue<host::QueueBackend, Program>>{}); },
           [&] {
 #if defined(__CUDACC__)
-            go(std::type_identity<ProgramQueue<cuda::QueueBackend, Program>>{});
+            launch(std::type_identity<ProgramQueue<cuda::QueueBackend, Program>>{});
 #endif
           });
     }

@@ -12,7 +12,7 @@ WalkTotals totals_of(const Device& device, const Buffer<WalkCounters>& counters)
   copy_to_host(device, slots.data(), counters.data(), sizeof slots);
   WalkTotals sum;
   for (const WalkCounters& slot : slots)
-    sum.steps += slot.steps, sum.rounds += slot.rounds, sum.read += slot.read;
+    sum.steps += slot.steps, sum.rounds += slot.rounds, sum.in_place_bytes += slot.in_place_bytes;
   return sum;
 }
 
@@ -23,7 +23,7 @@ void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const LaunchWal
   const BatchPlan plan = plan_batches(device, row_bytes, run.instances(), run.sink != nullptr);
   if (device.is_planning()) return;
   Buffer<Vertex> paths(device, plan.pitch * row, "a batch of walks");
-  ResultLane lane(device, run.sink ? plan.batch * row : 0);
+  ResultCopier lane(device, run.sink ? plan.batch * row : 0);
   Buffer<WalkCounters> counters(device, kWalkCounterSlots, "counters");
   Stream compute;
   check(cudaMemsetAsync(counters.data(), 0, counters.bytes(), compute.get()), "clearing counters");

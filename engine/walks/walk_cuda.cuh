@@ -30,7 +30,7 @@ inline constexpr unsigned kWalkBlock =
 inline constexpr unsigned kWalkCounterSlots = 64;
 struct alignas(128) WalkCounters {
   unsigned long long steps, rounds;
-  unsigned long long read;  ///< in partitions: bytes read in place
+  unsigned long long in_place_bytes;  ///< in partitions: bytes read in place
 };
 
 // ---- kernels
@@ -94,12 +94,12 @@ __global__ void __launch_bounds__(kWalkBlock, 1)
     __stcs(paths + index, walker.start);
   }
   std::uint32_t rounds = 0;
-  typename WalksOn<Program, Whole>::Place place;
+  typename WalksOn<Program, Whole>::StepState state;
   advance(
-      walks, walker, place, index < count && walks.until > 0,
+      walks, walker, state, index < count && walks.leg_end > 0,
       [&](std::uint32_t step, Vertex v) { __stcs(paths + step * pitch + index, v); }, rounds);
   if (index >= count) return;
-  end_path(walker, walks.until, pitch, paths + index);
+  end_path(walker, walks.leg_end, pitch, paths + index);
   count_walk(counters, walker.step, rounds);
 }
 

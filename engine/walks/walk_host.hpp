@@ -19,24 +19,24 @@ inline constexpr std::uint64_t kBatchBytes = 64u << 20;  ///< of results, writte
 /// Walks whose questions do not stall on memory: the first attempt prefetches the edge set's bucket and
 /// returns Answer::unknown; the round goes on at the walk's next turn.
 template <class Program>
-struct WalksAhead : WalksOn<Program, Whole> {
+struct PrefetchingWalks : WalksOn<Program, Whole> {
   using Base = WalksOn<Program, Whole>;
-  struct Place : Base::Place {
-    bool coming = false;
+  struct StepState : Base::StepState {
+    bool prefetched = false;
   };
 
-  Round settle(Walker& walker, Place& place, Proposal& proposal) const {
-    return this->program.settle(walker, proposal, Asked{*this, place.coming});
+  Round settle(Walker& walker, StepState& state, Proposal& proposal) const {
+    return this->program.settle(walker, proposal, PrefetchingAnswers{*this, state.prefetched});
   }
 
  private:
-  struct Asked {
+  struct PrefetchingAnswers {
     const Whole& lists;
-    bool& coming;
+    bool& prefetched;
 
     Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
-      coming = !coming && lists.set.size > 0;
-      if (!coming) return lists.has_edge(graph, u, v);
+      prefetched = !prefetched && lists.set.size > 0;
+      if (!prefetched) return lists.has_edge(graph, u, v);
       prefetch(lists.set.bucket(u, v));
       return Answer::unknown;
     }
@@ -45,16 +45,16 @@ struct WalksAhead : WalksOn<Program, Whole> {
 
 /// Computes walks [begin, end) of the batch from instance `first` on; row i of `rows` is instance first + i.
 template <class Program>
-WalkTotals walk_block(const WalksAhead<Program>& walks, const StartsView& starts, Instance first,
+WalkTotals walk_block(const PrefetchingWalks<Program>& walks, const StartsView& starts, Instance first,
                       std::uint64_t begin, std::uint64_t end, Vertex* rows) {
-  const std::uint64_t row = std::uint64_t{walks.until} + 1;
-  if (walks.until == 0) {
+  const std::uint64_t row = std::uint64_t{walks.leg_end} + 1;
+  if (walks.leg_end == 0) {
     for (std::uint64_t i = begin; i < end; ++i) rows[i] = starts.start(first + i);
     return {};
   }
   WalkTotals counters;
-  using Lane = WalkLane<WalksAhead<Program>>;
-  const auto take = [&](Lane& lane) {
+  using Lane = WalkLane<PrefetchingWalks<Program>>;
+  const auto load = [&](Lane& lane) {
     lane.walker = Walker{};
     lane.walker.instance = first + lane.item;
     lane.walker.start = lane.walker.current = starts.start(first + lane.item);
@@ -62,16 +62,17 @@ WalkTotals walk_block(const WalksAhead<Program>& walks, const StartsView& starts
     lane.path = rows + lane.item * row;
     lane.path[0] = lane.walker.start;
   };
-  const auto leave = [&](const Lane& lane) {
+  const auto retire = [&](const Lane& lane) {
     std::fill(lane.path + lane.walker.step + 1, lane.path + row, kNoVertex);
     counters.steps += lane.walker.step;
   };
-  counters.rounds = advance(walks, begin, end, take, leave);
+  counters.rounds = advance(walks, begin, end, load, retire);
   return counters;
 }
 
-/// Computes walks [from, to) of the batch whose first instance is `first`, and writes their rows.
-using WalkBlock = FunctionRef<WalkTotals(Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows)>;
+/// Computes walks [begin, end) of the batch whose first instance is `first`, and writes their rows.
+using WalkBlock =
+    FunctionRef<WalkTotals(Instance first, std::uint64_t begin, std::uint64_t end, Vertex* rows)>;
 
 /// Runs batches of walks over the whole range and streams them to the sink.
 void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const WalkBlock& walk);
@@ -79,9 +80,9 @@ void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const WalkBlock
 template <class Program>
 void run_whole_walks(const InstanceRun<WalkSink, Options>& run, const Program& program, StartsView starts,
                      const EdgeSet& set) {
-  const WalksAhead<Program> walks{{{set}, program, run.options.length}};
-  const auto walk = [&](Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows) {
-    return walk_block(walks, starts, first, from, to, rows);
+  const PrefetchingWalks<Program> walks{{{set}, program, run.options.length}};
+  const auto walk = [&](Instance first, std::uint64_t begin, std::uint64_t end, Vertex* rows) {
+    return walk_block(walks, starts, first, begin, end, rows);
   };
   run_walk_batches(run, walk);
 }

@@ -66,7 +66,7 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     ThreadDeviceRanks link(rank, meeting);
     walks::ProgramJob<Program, walks::ProgramQueue<walks::cuda::QueueBackend, Program>> job(program);
     const walks::QueuedRun run{{impl, starts, options, &own.walks, own.stats}, job, pages, from.view()};
-    const auto mode = job.in_steps() ? walks::WalkMode::stepped : walks::WalkMode::resident;
+    const auto mode = job.steppable() ? walks::WalkMode::stepped : walks::WalkMode::resident;
     walks::WalksInQueues(run, *std::move(plan), &link, mode).run_all({begin, end}, &own.walks);
   });
   return all;
@@ -99,7 +99,7 @@ TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   using Program = walks::WalkProgram<walks::UniformWalk, IndexTable<CsrEdges>, walks::Acceptance::always>;
-  static_assert(walks::ProgramQueue<walks::cuda::QueueBackend, Program>::kInSteps);
+  static_assert(walks::ProgramQueue<walks::cuda::QueueBackend, Program>::kSteppable);
   const auto graph = [] { return scattered(at_most(3000, 300)); };
   for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::UniformWalk{}, {});
 }
@@ -122,7 +122,7 @@ TEST(GpuShard, JumpsAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   using Program = walks::WalkProgram<walks::JumpWalk, IndexTable<CsrEdges>, walks::Acceptance::always>;
-  static_assert(walks::ProgramQueue<walks::cuda::QueueBackend, Program>::kInSteps);
+  static_assert(walks::ProgramQueue<walks::cuda::QueueBackend, Program>::kSteppable);
   const auto graph = [] { return scattered(at_most(3000, 300)); };
   walks::Options walk;
   walk.kind = walks::Kind::jump, walk.probability = 0.3;

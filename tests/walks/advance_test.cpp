@@ -18,31 +18,31 @@ struct FakeWalks {
   static constexpr bool kComplete = false;
   using WalkProgram = FakeProgram;
   using Walker = walks::Walker;
-  struct Place {
+  struct StepState {
     bool waits = false, ended = false;
     unsigned scans = 0, counted = 0;
   };
 
-  std::uint32_t from = 0, until = 6;
+  std::uint32_t leg_begin = 0, leg_end = 6;
 
   static bool waits(const Walker& walker) { return walker.instance % 5 == 4 && walker.step == 3; }
-  bool propose(const Walker& walker, Place&, Proposal&, Round& round) const {
+  bool propose(const Walker& walker, StepState&, Proposal&, Round& round) const {
     if (!waits(walker)) return true;
     round = Round::absent;
     return false;
   }
-  Round settle(Walker& walker, Place&, Proposal&) const {
+  Round settle(Walker& walker, StepState&, Proposal&) const {
     EXPECT_FALSE(waits(walker)) << "nothing was proposed";
     if (walker.step == walker.instance % 7) return Round::ended;
     return walker.step == 1 ? Round::scan : move(walker);
   }
-  void count_scan(const Walker&, Place& place) const { ++place.counted; }
-  Place* scan_with(Place& place) const { return &place; }
-  Round scan(const SingleLane&, Walker& walker, Place* place) const {
-    ++place->scans;
+  void count_scan(const Walker&, StepState& state) const { ++state.counted; }
+  StepState* scan_context(StepState& state) const { return &state; }
+  Round scan(const SingleLane&, Walker& walker, StepState* state) const {
+    ++state->scans;
     return move(walker);
   }
-  void end(Place& place) const { place.ended = true; }
+  void end(StepState& state) const { state.ended = true; }
 
   static Round move(Walker& walker) {
     ++walker.step;
@@ -56,7 +56,7 @@ constexpr Vertex kUnwritten = 12345;
 struct Outcome {
   unsigned taken = 0, left = 0;
   Walker walker;
-  FakeWalks::Place place;
+  FakeWalks::StepState state;
   std::vector<Vertex> path = std::vector<Vertex>(8, kUnwritten);
 };
 
@@ -70,12 +70,12 @@ std::map<std::uint64_t, Outcome> advance_all(const FakeWalks& walks, std::uint64
         Outcome& item = items[lane.item];
         ++item.taken;
         lane.walker = {};
-        lane.walker.instance = lane.item, lane.walker.step = walks.from;
+        lane.walker.instance = lane.item, lane.walker.step = walks.leg_begin;
         lane.path = item.path.data();
       },
       [&](const auto& lane) {
         Outcome& item = items[lane.item];
-        ++item.left, item.walker = lane.walker, item.place = lane.place;
+        ++item.left, item.walker = lane.walker, item.state = lane.state;
       });
   if (rounds) *rounds = made;
   return items;
@@ -99,13 +99,13 @@ TEST(HostAdvance, GoesOnUntilTheWalkEndsWaitsOrHasItsSteps) {
   for (const auto& [item, outcome] : advance_all({}, 0, 300)) {
     const bool waits = item % 5 == 4 && item % 7 >= 3;
     EXPECT_EQ(outcome.walker.step, waits ? 3 : item % 7) << item;
-    EXPECT_EQ(outcome.place.ended, !waits) << item;
+    EXPECT_EQ(outcome.state.ended, !waits) << item;
   }
 }
 
 TEST(HostAdvance, WritesEveryStepAtItsPlaceInTheLeg) {
   FakeWalks walks;
-  walks.from = 2, walks.until = 5;
+  walks.leg_begin = 2, walks.leg_end = 5;
   for (const auto& [item, outcome] : advance_all(walks, 0, 300)) {
     if (item % 7 < 2) continue;  // behind its end
     for (std::uint32_t step = 3; step < 10; ++step) {
@@ -119,8 +119,8 @@ TEST(HostAdvance, WritesEveryStepAtItsPlaceInTheLeg) {
 
 TEST(HostAdvance, CountsEachScanOnce) {
   for (const auto& [item, outcome] : advance_all({}, 0, 300)) {
-    EXPECT_EQ(outcome.place.scans, item % 7 >= 2 ? 1u : 0u) << item;
-    EXPECT_EQ(outcome.place.counted, outcome.place.scans) << item;
+    EXPECT_EQ(outcome.state.scans, item % 7 >= 2 ? 1u : 0u) << item;
+    EXPECT_EQ(outcome.state.counted, outcome.state.scans) << item;
   }
 }
 

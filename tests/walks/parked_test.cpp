@@ -16,10 +16,10 @@ TEST(ParkedWalk, GoesOnWhereItWasLaidDown) {
   walker.current = 7, walker.previous = 5, walker.step = 3;
   again.trial = 9;
   struct {
-  } place;
+  } state;
 
-  const auto parked = ParkedWalk<false>::of(11, walker, place);
-  parked.go_on(again);
+  const auto parked = ParkedWalk<false>::of(11, walker, state);
+  parked.restore(again);
 
   EXPECT_EQ(parked.index, 11u);
   EXPECT_EQ(again.current, 7u);
@@ -35,10 +35,10 @@ TEST(ParkedWalk, KeepsItsTrialAndQuestionWhereItAsks) {
   struct {
     ParkedQuestion question{13, 4};
     std::uint32_t key = 6;
-  } place;
+  } state;
 
-  const auto parked = ParkedWalk<true>::of(11, walker, place);
-  parked.go_on(again);
+  const auto parked = ParkedWalk<true>::of(11, walker, state);
+  parked.restore(again);
 
   EXPECT_EQ(again.current, 7u);
   EXPECT_EQ(again.previous, 5u);
@@ -55,27 +55,29 @@ TEST(ParkedWalk, WaitsForItsOwnPartitionUnlessItAsks) {
   ParkedWalk<true> asking{0, 12};
   asking.partition = 5;
 
-  EXPECT_EQ(plain.waits_for(map), 1u);
-  EXPECT_EQ(asking.waits_for(map), 1u);
-  asking.asked = 3;
-  EXPECT_EQ(asking.waits_for(map), 5u);
+  EXPECT_EQ(plain.awaited_partition(map), 1u);
+  EXPECT_EQ(asking.awaited_partition(map), 1u);
+  asking.question_target = 3;
+  EXPECT_EQ(asking.awaited_partition(map), 5u);
 }
 
 TEST(QueueKeys, ArePartitionsThenPairsThenTheNextLeg) {
   const QueueKeys keys(nullptr, 3, false);
 
-  EXPECT_EQ(keys.others, 0u);
-  EXPECT_EQ(keys.own, 3u);
+  EXPECT_EQ(keys.rank_keys, 0u);
+  EXPECT_EQ(keys.partition_keys, 3u);
   EXPECT_EQ(keys.count, 5u);
-  EXPECT_EQ(keys.of, (std::vector<std::uint32_t>{0, 1, 2, /* ended */ 5, /* pairs */ 3, /* next leg */ 4}));
+  EXPECT_EQ(keys.queue_key,
+            (std::vector<std::uint32_t>{0, 1, 2, /* ended */ 5, /* pairs */ 3, /* next leg */ 4}));
 }
 
 TEST(QueueKeys, AreOneForAllPartitionsThatAreHere) {
   const QueueKeys keys(nullptr, 3, true);
 
-  EXPECT_EQ(keys.own, 1u);
+  EXPECT_EQ(keys.partition_keys, 1u);
   EXPECT_EQ(keys.count, 1u);
-  EXPECT_EQ(keys.of, (std::vector<std::uint32_t>{0, 0, 0, /* ended */ 1, /* pairs */ 0, /* next leg */ 1}));
+  EXPECT_EQ(keys.queue_key,
+            (std::vector<std::uint32_t>{0, 0, 0, /* ended */ 1, /* pairs */ 0, /* next leg */ 1}));
 }
 
 /// Accepts an edge if the vertex before the walk's own has it too.
@@ -99,7 +101,7 @@ class PartsHere : public testing::Test {
     program_.graph = {{6, 6, graph_.out.offsets.data(), graph_.out.targets.data(), nullptr}};
     walks_.map = {owners_.view(), slot_of_.data(), pages_.data(), PageMap::kNoSlot};
     for (PageView& page : pages_) page.targets = graph_.out.targets.data();
-    walks_.partitions = 3, walks_.length = 10, walks_.until = 10;
+    walks_.partitions = 3, walks_.length = 10, walks_.leg_end = 10;
     walks_.programs = &program_;
   }
   Walker at(Vertex previous, Vertex current) const {
@@ -116,7 +118,7 @@ class PartsHere : public testing::Test {
   std::vector<PageView> pages_{1};
   Program program_;
   Walks walks_;
-  Walks::Place place_;
+  Walks::StepState state_;
   Proposal proposal_;
   Round round_ = Round::ended;
 };
@@ -124,47 +126,47 @@ class PartsHere : public testing::Test {
 TEST_F(PartsHere, WalkWaitsForThePartitionOfItsList) {
   Walker walker = at(0, 5);
 
-  EXPECT_FALSE(walks_.propose(walker, place_, proposal_, round_));
+  EXPECT_FALSE(walks_.propose(walker, state_, proposal_, round_));
 
   EXPECT_EQ(round_, Round::absent);
-  EXPECT_EQ(place_.key, 2u);
-  EXPECT_EQ(walks_.key_after(walker, place_), 2u);
+  EXPECT_EQ(state_.key, 2u);
+  EXPECT_EQ(walks_.key_after(walker, state_), 2u);
 }
 
 TEST_F(PartsHere, WalkWithoutAListNeedsNoPartition) {
   Walker walker = at(0, 3);
 
-  EXPECT_TRUE(walks_.propose(walker, place_, proposal_, round_));
-  EXPECT_EQ(walks_.settle(walker, place_, proposal_), Round::ended);
+  EXPECT_TRUE(walks_.propose(walker, state_, proposal_, round_));
+  EXPECT_EQ(walks_.settle(walker, state_, proposal_), Round::ended);
 }
 
 TEST_F(PartsHere, QuestionWaitsForTheListThatAnswersIt) {
   Walker walker = at(2, 1);
-  ASSERT_TRUE(walks_.propose(walker, place_, proposal_, round_));
+  ASSERT_TRUE(walks_.propose(walker, state_, proposal_, round_));
 
-  ASSERT_EQ(walks_.settle(walker, place_, proposal_), Round::absent);
+  ASSERT_EQ(walks_.settle(walker, state_, proposal_), Round::absent);
 
-  EXPECT_EQ(place_.key, 1u) << "of the vertex before";
-  EXPECT_EQ(place_.question.target, 4u);
-  EXPECT_EQ(place_.question.index, 0u);
-  EXPECT_FALSE(walks_.propose(walker, place_, proposal_, round_));
+  EXPECT_EQ(state_.key, 1u) << "of the vertex before";
+  EXPECT_EQ(state_.question.target, 4u);
+  EXPECT_EQ(state_.question.index, 0u);
+  EXPECT_FALSE(walks_.propose(walker, state_, proposal_, round_));
   EXPECT_EQ(round_, Round::absent) << "still";
   bring(1);
-  EXPECT_FALSE(walks_.propose(walker, place_, proposal_, round_));
+  EXPECT_FALSE(walks_.propose(walker, state_, proposal_, round_));
   EXPECT_EQ(round_, Round::moved);
   EXPECT_EQ(walker.current, 4u);
-  EXPECT_EQ(place_.question.target, kNoVertex) << "answered";
+  EXPECT_EQ(state_.question.target, kNoVertex) << "answered";
 }
 
 TEST_F(PartsHere, ScanWaitsForBothLists) {
   Walker walker = at(2, 1);
   walker.trial = kMaxTrials;
 
-  EXPECT_FALSE(walks_.propose(walker, place_, proposal_, round_));
+  EXPECT_FALSE(walks_.propose(walker, state_, proposal_, round_));
   EXPECT_EQ(round_, Round::absent);
-  EXPECT_EQ(place_.key, walks_.pairs());
+  EXPECT_EQ(state_.key, walks_.pair_key());
   bring(1);
-  EXPECT_FALSE(walks_.propose(walker, place_, proposal_, round_));
+  EXPECT_FALSE(walks_.propose(walker, state_, proposal_, round_));
   EXPECT_EQ(round_, Round::scan);
 }
 
@@ -172,23 +174,23 @@ TEST_F(PartsHere, BytesReadInPlaceAreCounted) {
   walks_.map.in_place = 0;
   Walker walker = at(0, 1);
 
-  ASSERT_TRUE(walks_.propose(walker, place_, proposal_, round_));
-  EXPECT_EQ(place_.read, 101u) << "the proposal's entry, as its table says of a list of one";
-  ASSERT_EQ(walks_.settle(walker, place_, proposal_), Round::rejected);
-  EXPECT_EQ(place_.read, 101u + kTargetBytes) << "and the list of one entry that was searched";
+  ASSERT_TRUE(walks_.propose(walker, state_, proposal_, round_));
+  EXPECT_EQ(state_.in_place_bytes, 101u) << "the proposal's entry, as its table says of a list of one";
+  ASSERT_EQ(walks_.settle(walker, state_, proposal_), Round::rejected);
+  EXPECT_EQ(state_.in_place_bytes, 101u + kTargetBytes) << "and the list of one entry that was searched";
 }
 
 TEST_F(PartsHere, WalkAtTheEndOfALegWaitsForTheNext) {
   Walker walker = at(0, 1);
-  walks_.until = 4;
+  walks_.leg_end = 4;
   walker.step = 4;
-  walks_.end(place_);
+  walks_.end(state_);
 
-  EXPECT_EQ(walks_.key_after(walker, place_), walks_.next_leg());
+  EXPECT_EQ(walks_.key_after(walker, state_), walks_.next_leg_key());
   walker.step = 3;
-  EXPECT_EQ(walks_.key_after(walker, place_), walks_.ended()) << "it has ended before";
-  walker.step = walks_.until = walks_.length;
-  EXPECT_EQ(walks_.key_after(walker, place_), walks_.ended()) << "there is no other leg";
+  EXPECT_EQ(walks_.key_after(walker, state_), walks_.ended_key()) << "it has ended before";
+  walker.step = walks_.leg_end = walks_.length;
+  EXPECT_EQ(walks_.key_after(walker, state_), walks_.ended_key()) << "there is no other leg";
 }
 
 TEST_F(PartsHere, WalkIsLaidDownUnlessItHasEnded) {
@@ -197,12 +199,12 @@ TEST_F(PartsHere, WalkIsLaidDownUnlessItHasEnded) {
   std::vector<std::uint32_t> keys(2);
   const QueueKeys by_key(nullptr, 3, false);
   const QueuedWalks<Program> queued{
-      walks_, {{parked.data(), keys.data()}, nullptr, 1, by_key.of.data(), by_key.count}};
+      walks_, {{parked.data(), keys.data()}, nullptr, 1, by_key.queue_key.data(), by_key.count}};
 
-  place_.key = 2;
-  EXPECT_EQ(queued.leave(0, 17, at(0, 5), place_), 2u);
-  walks_.end(place_);
-  EXPECT_EQ(queued.leave(1, 18, at(0, 5), place_), by_key.count);
+  state_.key = 2;
+  EXPECT_EQ(queued.park(0, 17, at(0, 5), state_), 2u);
+  walks_.end(state_);
+  EXPECT_EQ(queued.park(1, 18, at(0, 5), state_), by_key.count);
 
   EXPECT_EQ(keys, (std::vector<std::uint32_t>{2, by_key.count}));
   EXPECT_EQ(parked[0].index, 17u);

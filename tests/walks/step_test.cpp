@@ -154,7 +154,7 @@ TEST(WalkStep, ProposalStandsWhereTheAskedListIsAbsent) {
 
   EXPECT_EQ(walker.trial, 0u);
   EXPECT_EQ(proposal.hop.target, 2u);
-  EXPECT_EQ(wants.judge(walker, proposal, Answers{Answer::no}), Round::moved);
+  EXPECT_EQ(wants.accept_or_reject(walker, proposal, Answers{Answer::no}), Round::moved);
   EXPECT_EQ(walker.current, 2u);
 }
 

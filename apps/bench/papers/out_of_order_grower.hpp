@@ -234,7 +234,7 @@ class OutOfOrderGrower {
  public:
   OutOfOrderGrower(const samples::LevelSetup<Program>& setup, PartitionCache& cache)
       : device_(setup.graph.device),
-        collects_(setup.collects),
+        has_sink_(setup.has_sink),
         stats_(setup.stats),
         levels_(setup, cache),
         selector_(device_, levels_, cache, setup.graph.peers != nullptr),
@@ -251,11 +251,11 @@ class OutOfOrderGrower {
     stats_.sampled_edges += levels_.edges();
     levels_.finish();
     stats_.compute_seconds += seconds_now() - start;
-    if (collects_) levels_.collect(first, count);
+    if (has_sink_) levels_.collect(first, count);
   }
 
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
-    levels_.leave(first, count, sink, writer);
+    levels_.write_results(first, count, sink, writer);
   }
 
   std::uint64_t bytes() const {
@@ -334,12 +334,13 @@ class OutOfOrderGrower {
     auto& executor = levels_.executor();
     view_levels();
     for (std::uint32_t depth = 1; depth < view_.depths; ++depth) {
-      const std::uint64_t* const earlier = levels_.of_depth(depth - 1).before.data();
-      SampleLevel& to = levels_.of_depth(depth);
+      const std::uint64_t* const earlier = levels_.level_at(depth - 1).earlier_edges.data();
+      SampleLevel& to = levels_.level_at(depth);
       to.instance_entries.reserve(device_, view_.instances + 1, kPurpose);
-      to.before.reserve(device_, view_.instances, kPurpose);
+      to.earlier_edges.reserve(device_, view_.instances, kPurpose);
       std::uint64_t* const begins = to.instance_entries.data();
-      executor.for_each(view_.instances, {}, CountEntries{view_, depth, earlier, begins, to.before.data()});
+      executor.for_each(view_.instances, {},
+                        CountEntries{view_, depth, earlier, begins, to.earlier_edges.data()});
       to.entries = executor.exclusive_sum(begins, view_.instances);
       to.frontier.reserve(device_, to.entries, kPurpose);
       to.offsets.reserve(device_, to.entries + 1, kPurpose);
@@ -355,7 +356,7 @@ class OutOfOrderGrower {
                       to.owners.data()});
     }
     executor.wait("samples");
-    levels_.stepped(view_.depths);
+    levels_.set_depth(view_.depths);
   }
 
   /// Views the levels again, as they allocate their edges after their creation.
@@ -366,7 +367,7 @@ class OutOfOrderGrower {
                          level.targets.data(),
                          Program::kUpdates ? level.arrivals.data() : level.targets.data()});
     };
-    add(levels_.of_depth(0));
+    add(levels_.level_at(0));
     for (const SampleLevel& level : made_) add(level);
     columns_.reserve(device_, columns.size(), kPurpose);
     copy_to_device(device_, columns_.data(), columns.data(), columns.size() * sizeof(MadeLevel));
@@ -374,7 +375,7 @@ class OutOfOrderGrower {
   }
 
   const Device& device_;
-  bool collects_;
+  bool has_sink_;
   RunStats& stats_;
   Levels levels_;
   samples::LevelSelector<Levels> selector_;

@@ -60,7 +60,8 @@ void walk_to_ends(ResidentGraph::Impl& graph, const EndProgram& program, const O
   pages.columns.weights = program.rules.weighted;
   const auto go = [&]<class Backend>(std::type_identity<Backend>) {
     walks::ProgramJob<EndProgram, walks::ProgramQueue<Backend, EndProgram>> job(program);
-    walks::walk_in_queues({run, job, pages, {}, expected_steps(options, program.rules)}, walks::Stay::may);
+    walks::walk_in_queues({run, job, pages, {}, expected_steps(options, program.rules)},
+                          walks::ShardResidency::allowed);
   };
   on_backend(
       graph.device, [&] { go(std::type_identity<walks::host::QueueBackend>{}); },

@@ -93,7 +93,7 @@ struct EndProgram {
   SLUICE_HD static std::uint32_t draw_bytes(const Row& row) {
     return row.degree == 0 ? 0 : static_cast<std::uint32_t>(sizeof(Vertex));
   }
-  SLUICE_HD static Vertex scan_asks(const walks::Walker&) { return kNoVertex; }
+  SLUICE_HD static Vertex second_list(const walks::Walker&) { return kNoVertex; }
 
  private:
   struct SeedsOfQuery {

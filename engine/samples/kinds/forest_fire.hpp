@@ -17,9 +17,9 @@ struct ForestFireSample : NamedBias {
   SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const Expansion&, std::uint64_t candidates,
                                         const SampleDraws& draws) const {
     // kMaxWords successes exceed the draws that a list allows, so the run ends with an error.
-    const std::uint64_t most = candidates < kMaxWords ? candidates : kMaxWords;
+    const std::uint64_t max_burnt = candidates < kMaxWords ? candidates : kMaxWords;
     std::uint32_t burnt = 0;
-    while (burnt < most && success.happens(draw_at(draws, Stream::burn, burnt))) ++burnt;
+    while (burnt < max_burnt && success.happens(draw_at(draws, Stream::burn, burnt))) ++burnt;
     return burnt;
   }
 };

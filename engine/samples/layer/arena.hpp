@@ -53,10 +53,10 @@ class LayerArena {
              picks_.data() + slots_ * sizes_.layer, words_.data(), visited_.data(), edges_.data(),
              depth_counts_.data(), seeds_.data()}};
   }
-  /// Appends the results of slots [from, from + size) to a store; slot from + i has seeds_of(i) seeds. Throws
-  /// if seeds_of(i) is a LayerFault (check_layer).
+  /// Appends the results of slots [begin, begin + size) to a store; slot begin + i has seeds_of(i) seeds.
+  /// Throws if seeds_of(i) is a LayerFault (check_layer).
   template <class SeedsOf>
-  void append(const Device& device, std::uint64_t from, std::uint64_t size, const SeedsOf& seeds_of,
+  void append(const Device& device, std::uint64_t begin, std::uint64_t size, const SeedsOf& seeds_of,
               SampleStore& out, RunStats& stats) const;
 
  private:
@@ -73,7 +73,7 @@ class LayerArena {
 
 /// Throws if an instance's number of seeds is a LayerFault: RunError if too heavy, UsageError if exhausted.
 inline void check_layer(std::uint32_t seeds, Instance instance) {
-  if (seeds == LayerFault::kTooHeavy) {
+  if (seeds == LayerFault::kOverflow) {
     throw RunError("layer: the biases of instance " + std::to_string(instance) +
                    "'s candidates sum to 2^64 or more (take a smaller --layer-size, or --bias none)");
   }
@@ -86,24 +86,24 @@ inline void append_layer(const LayerSizes& sizes, const Edge* edges, const std::
   check_layer(seed_count, out.first + out.seed_counts.size());
   out.seeds.insert(out.seeds.end(), seeds, seeds + seed_count);
   out.seed_counts.push_back(seed_count);
-  std::uint64_t at = 0;
+  std::uint64_t edge_index = 0;
   for (std::uint32_t depth = 1; depth <= sizes.depths; ++depth) {
-    for (std::uint32_t i = 0; i < depth_counts[depth - 1]; ++i, ++at) {
-      out.add_edge(edges[at].source, edges[at].target, depth, edges[at].position);
+    for (std::uint32_t i = 0; i < depth_counts[depth - 1]; ++i, ++edge_index) {
+      out.add_edge(edges[edge_index].source, edges[edge_index].target, depth, edges[edge_index].position);
     }
   }
-  out.edge_counts.push_back(at);
+  out.edge_counts.push_back(edge_index);
 }
 
 template <class SeedsOf>
-void LayerArena::append(const Device& device, std::uint64_t from, std::uint64_t size, const SeedsOf& seeds_of,
-                        SampleStore& out, RunStats& stats) const {
-  const auto bring_all = [&](const auto& buffer, std::uint64_t each) {
-    return bring(device, buffer, from * each, size * each, stats);
+void LayerArena::append(const Device& device, std::uint64_t begin, std::uint64_t size,
+                        const SeedsOf& seeds_of, SampleStore& out, RunStats& stats) const {
+  const auto download_all = [&](const auto& buffer, std::uint64_t slot_elements) {
+    return download(device, buffer, begin * slot_elements, size * slot_elements, stats);
   };
-  const auto edges = bring_all(edges_, sizes_.edges);
-  const auto depths = bring_all(depth_counts_, sizes_.depths);
-  const auto seeds = bring_all(seeds_, sizes_.frontier);
+  const auto edges = download_all(edges_, sizes_.edges);
+  const auto depths = download_all(depth_counts_, sizes_.depths);
+  const auto seeds = download_all(seeds_, sizes_.frontier);
   for (std::uint64_t i = 0; i < size; ++i) {
     append_layer(sizes_, edges.data() + i * sizes_.edges, depths.data() + i * sizes_.depths,
                  seeds.data() + i * sizes_.frontier, seeds_of(i), out);

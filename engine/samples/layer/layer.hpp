@@ -53,10 +53,11 @@ struct GrowLayers {
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t index, PickCounters& counters) const {
-    const std::uint32_t longest_here = Group::kSize > 32 ? LayerLists::kAnyLength : longest;
-    const std::uint32_t planted = program.run(group, first + index, slots.at(index), counters, longest_here);
-    if (planted == LayerFault::kTooLong) return false;
-    if (group.rank() == 0) seeds[index] = planted;
+    const std::uint32_t max_scan_length = Group::kSize > 32 ? LayerLists::kAnyLength : longest;
+    const std::uint32_t seed_count =
+        program.run(group, first + index, slots.at(index), counters, max_scan_length);
+    if (seed_count == LayerFault::kTooLong) return false;
+    if (group.rank() == 0) seeds[index] = seed_count;
     return true;
   }
 };
@@ -74,9 +75,9 @@ struct LayerJob : InstanceRun<SampleSink> {
 
   template <Executor E>
   void in_partitions() const {
-    const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
+    const std::uint64_t instance_bytes = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
     run_partitioned_samples<PagedLayerGrower<E, Sampler>>(*this, PagedSetup{graph, program, stats}, *pages,
-                                                          each, program.sampler.depth());
+                                                          instance_bytes, program.sampler.depth());
   }
 
   /// On the host: each thread grows one instance at a time.
@@ -96,7 +97,7 @@ struct LayerJob : InstanceRun<SampleSink> {
   /// On a GPU: a slot for each instance of a batch.
   template <Executor E>
   void in_batches() const {
-    const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
+    const bool hubs = graph.view.hub_count > 0, large_layer = program.sizes.layer > GraphView::kHubDegree;
     const std::uint64_t batch = instances_at_once(
         graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), instances());
     if (graph.device.is_planning()) return;
@@ -105,20 +106,20 @@ struct LayerJob : InstanceRun<SampleSink> {
     GroupWork<E> work(graph.device, stats);
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const double start = seconds_now();
-      work.each(count,
-                GrowLayers<Sampler>{program, arena.view(), first, seed_counts.data(),
-                                    hubs ? GraphView::kHubDegree : LayerLists::kAnyLength},
-                wide   ? Groups::blocks
-                : hubs ? Groups::warps_then_blocks
-                       : Groups::warps);
+      work.for_each_group(count,
+                          GrowLayers<Sampler>{program, arena.view(), first, seed_counts.data(),
+                                              hubs ? GraphView::kHubDegree : LayerLists::kAnyLength},
+                          large_layer ? Groups::blocks
+                          : hubs      ? Groups::warps_then_blocks
+                                      : Groups::warps);
       stats.compute_seconds += seconds_now() - start;
-      const double leaving = seconds_now();
+      const double download_start = seconds_now();
       const auto store = std::make_shared<SampleStore>();
       store->first = first;
-      const auto seeds = bring(graph.device, seed_counts, 0, count, stats);
+      const auto seeds = download(graph.device, seed_counts, 0, count, stats);
       arena.append(
           graph.device, 0, count, [&](std::uint64_t i) { return seeds[i]; }, *store, stats);
-      stats.transfer_seconds += seconds_now() - leaving;
+      stats.transfer_seconds += seconds_now() - download_start;
       stats.sampled_edges += store->edge.size(), stats.selections += store->edge.size();
       if (sink) writer.submit([store, this] { sink->write(store->batch()); });
     };

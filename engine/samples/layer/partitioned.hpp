@@ -40,8 +40,8 @@ class PagedLayerGrower {
         items_(setup.graph, cache, setup.stats),
         ranks_(setup.graph.paging.shard) {
     if (ranks_)
-      questions_.emplace(*ranks_, setup.link, device_, AskedLayerLists{program_, longest()}, cache, items_,
-                         stats_);
+      questions_.emplace(*ranks_, setup.link, device_, AnsweringLayerLists{program_, longest()}, cache,
+                         items_, stats_);
   }
 
   /// Grows instances [first, first + count); all ranks call it together if they shard the graph.
@@ -50,8 +50,8 @@ class PagedLayerGrower {
     agree_on_memory(ranks_, [&] { reserve(count); });
     const Batch batch{program_, {arena_->view(), regions_.data(), states_.data()}, first, longest()};
     const Groups groups = program_.sizes.layer > GraphView::kHubDegree ? Groups::blocks : Groups::warps;
-    items_.each(count, typename Batch::Advance{batch, true}, groups);
-    while (visit(batch, count)) items_.each(count, typename Batch::Advance{batch, false}, groups);
+    items_.for_each_group(count, typename Batch::Advance{batch, true}, groups);
+    while (visit(batch, count)) items_.for_each_group(count, typename Batch::Advance{batch, false}, groups);
     stats_.compute_seconds += seconds_now() - start;
     count_edges(first, count);
   }
@@ -59,15 +59,15 @@ class PagedLayerGrower {
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     const std::uint64_t piece_bytes = sample_piece_bytes();
     const LayerSizes& sizes = program_.sizes;
-    const std::uint64_t each = sizes.edges * sizeof(Edge) + sizes.frontier * sizeof(Vertex);
+    const std::uint64_t instance_bytes = sizes.edges * sizeof(Edge) + sizes.frontier * sizeof(Vertex);
     const std::uint64_t piece =
-        std::clamp<std::uint64_t>(piece_bytes / std::max<std::uint64_t>(each, 1), 1, count);
-    leave_in_pieces(first, count, sink, writer, stats_, [&](std::uint64_t from, SampleStore& store) {
-      const std::uint64_t size = std::min(piece, count - from);
-      const auto states = bring(device_, states_, from, size, stats_);
+        std::clamp<std::uint64_t>(piece_bytes / std::max<std::uint64_t>(instance_bytes, 1), 1, count);
+    write_in_pieces(first, count, sink, writer, stats_, [&](std::uint64_t begin, SampleStore& store) {
+      const std::uint64_t size = std::min(piece, count - begin);
+      const auto states = download(device_, states_, begin, size, stats_);
       arena_->append(
-          device_, from, size, [&](std::uint64_t i) { return states[i].seeds; }, store, stats_);
-      return from + size;
+          device_, begin, size, [&](std::uint64_t i) { return states[i].seeds; }, store, stats_);
+      return begin + size;
     });
   }
 
@@ -86,7 +86,7 @@ class PagedLayerGrower {
   bool visit(const Batch& batch, std::uint64_t count) {
     const std::uint64_t items = count * program_.items();
     if (questions_) return questions_->visit(batch, items);
-    return items_.visit(items, WaitsOf<Batch>{batch}, typename Batch::Work{batch});
+    return items_.visit(items, AwaitedByItem<Batch>{batch}, typename Batch::Work{batch});
   }
 
   void reserve(std::uint64_t count) {
@@ -103,11 +103,11 @@ class PagedLayerGrower {
 
   void count_edges(Instance first, std::uint64_t count) {
     constexpr std::uint64_t kPiece = 1u << 16;
-    for (std::uint64_t from = 0; from < count; from += kPiece) {
-      const std::uint64_t size = std::min(kPiece, count - from);
-      const auto states = bring(device_, states_, from, size, stats_);
+    for (std::uint64_t begin = 0; begin < count; begin += kPiece) {
+      const std::uint64_t size = std::min(kPiece, count - begin);
+      const auto states = download(device_, states_, begin, size, stats_);
       for (std::uint64_t i = 0; i < size; ++i) {
-        check_layer(states[i].seeds, first + from + i);
+        check_layer(states[i].seeds, first + begin + i);
         stats_.sampled_edges += states[i].edges, stats_.selections += states[i].edges;
       }
     }
@@ -118,7 +118,7 @@ class PagedLayerGrower {
   PagedLayerProgram<Sampler> program_;  ///< its graph has no edges: lists are read from partitions
   PagedItems<E> items_;
   Communicator* ranks_;
-  std::optional<ListRequests<E, AskedLayerLists>> questions_;
+  std::optional<ListRequests<E, AnsweringLayerLists>> questions_;
   std::optional<LayerArena> arena_;
   std::uint64_t slots_ = 0;
   Buffer<LayerRegion> regions_;

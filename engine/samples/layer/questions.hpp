@@ -35,16 +35,16 @@ struct LayerRegions {
 
   SLUICE_HD std::uint64_t total() const { return sum; }
   SLUICE_HD std::uint64_t find(std::uint64_t x) const {
-    const LayerRegion* const region = around(x);
+    const LayerRegion* const region = containing(x);
     return region ? region->low : x;
   }
   SLUICE_HD std::uint64_t low(std::uint64_t index) const { return index; }
   SLUICE_HD std::uint64_t width(std::uint64_t index) const {
-    const LayerRegion* const region = around(index);
+    const LayerRegion* const region = containing(index);
     return region ? region->width : 1;
   }
   /// The known region that contains a point, or null if none does.
-  SLUICE_HD const LayerRegion* around(std::uint64_t x) const {
+  SLUICE_HD const LayerRegion* containing(std::uint64_t x) const {
     const std::uint32_t begun = count_while(count, [&](std::uint32_t i) { return known[i].low <= x; });
     if (begun == 0 || x - known[begun - 1].low >= known[begun - 1].width) return nullptr;
     return known + begun - 1;
@@ -85,60 +85,70 @@ struct LayerLists {
   SLUICE_HD std::uint32_t candidates(Vertex v) const { return positive ? positive[v] : graph.degree(v); }
 
   template <class Group>
-  SLUICE_HD std::uint64_t list_sum(const Group& group, const LayerCandidates& all, const Row& row) const {
+  SLUICE_HD std::uint64_t list_sum(const Group& group, const LayerCandidates& candidates,
+                                   const Row& row) const {
     if (bias == LayerBias::uniform || row.degree == 0) return row.degree;
-    if (bias == LayerBias::tabled) return all.ctps(row).total();
+    if (bias == LayerBias::tabled) return candidates.ctps(row).total();
     std::uint64_t lane_sum = 0;
-    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) lane_sum += all.weight_at(row, i);
+    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize)
+      lane_sum += candidates.weight_at(row, i);
     return group.sum(lane_sum);
   }
 
   /// True if the answer requires a scan of a list of more than `longest` edges.
-  SLUICE_HD bool is_long(const LayerQuestion& asked, std::uint32_t longest) const {
-    const bool walks = bias == LayerBias::weight || asked.phase == LayerPhase::all;
-    return walks && graph.degree(asked.vertex) > longest;
+  SLUICE_HD bool is_long(const LayerQuestion& question, std::uint32_t longest) const {
+    const bool scans = bias == LayerBias::weight || question.phase == LayerPhase::all;
+    return scans && graph.degree(question.vertex) > longest;
   }
 
   /// The answer to a question about a sum or a point, in all lanes: a region as wide as the sum, or the
   /// region of the candidate, with `low` relative to the list's first point.
   template <class Group>
-  SLUICE_HD LayerRegion answer(const Group& group, const LayerQuestion& asked, const PageItems& present,
+  SLUICE_HD LayerRegion answer(const Group& group, const LayerQuestion& question, const PageItems& page_items,
                                PickCounters& counters) const {
-    const Row row = graph.row(asked.vertex);
-    const LayerCandidates all = candidates_in(asked, present);
-    present.note(group, read_bytes(asked.phase, row), counters);
-    if (asked.phase == LayerPhase::sums) return {0, list_sum(group, all, row), asked.list, 0, kNoVertex};
-    LayerRegion found{asked.point, 1, asked.list, 0, kNoVertex};
+    const Row row = graph.row(question.vertex);
+    const LayerCandidates candidates = candidates_in(question, page_items);
+    page_items.count_read(group, read_bytes(question.phase, row), counters);
+    if (question.phase == LayerPhase::sums)
+      return {0, list_sum(group, candidates, row), question.list, 0, kNoVertex};
+    LayerRegion found{question.point, 1, question.list, 0, kNoVertex};
     if (bias == LayerBias::uniform) {
-      found.index = static_cast<std::uint32_t>(asked.point);
+      found.index = static_cast<std::uint32_t>(question.point);
     } else if (bias == LayerBias::tabled) {
-      const CtpsCandidates ctps = all.ctps(row);
-      found.index = ctps.find(asked.point);
+      const CtpsCandidates ctps = candidates.ctps(row);
+      found.index = ctps.find(question.point);
       found.low = ctps.low(found.index), found.width = ctps.width(found.index);
     } else {
-      walk_to(group, all, row, asked.point, found);
+      scan_to(group, candidates, row, question.point, found);
     }
-    found.target = all.graph.target(row.offset + found.index);
+    found.target = candidates.graph.target(row.offset + found.index);
     return found;
   }
 
   /// Writes all candidates of a list to `regions`, in order.
   template <class Group>
-  SLUICE_HD void answer_all(const Group& group, const LayerQuestion& asked, const PageItems& present,
+  SLUICE_HD void answer_all(const Group& group, const LayerQuestion& question, const PageItems& page_items,
                             LayerRegion* regions, PickCounters& counters) const {
-    const Row row = graph.row(asked.vertex);
-    const LayerCandidates all = candidates_in(asked, present);
-    present.note(group, read_bytes(asked.phase, row), counters);
+    const Row row = graph.row(question.vertex);
+    const LayerCandidates candidates = candidates_in(question, page_items);
+    page_items.count_read(group, read_bytes(question.phase, row), counters);
     compact_in_order(
-        group, row.degree, [&](std::uint32_t i) { return all.bias_at(row, i) > 0; },
+        group, row.degree, [&](std::uint32_t i) { return candidates.bias_at(row, i) > 0; },
         [&](std::uint32_t k, std::uint32_t i) {
-          regions[k] = {0, 1, asked.list, i, all.graph.target(row.offset + i)};
+          regions[k] = {0, 1, question.list, i, candidates.graph.target(row.offset + i)};
         });
   }
 
  private:
-  SLUICE_HD LayerCandidates candidates_in(const LayerQuestion& asked, const PageItems& present) const {
-    return {present.of(graph), bias, present.page.cumulative, asked.exponent, nullptr, nullptr, nullptr, 0};
+  SLUICE_HD LayerCandidates candidates_in(const LayerQuestion& question, const PageItems& page_items) const {
+    return {page_items.with_edges(graph),
+            bias,
+            page_items.page.cumulative,
+            question.exponent,
+            nullptr,
+            nullptr,
+            nullptr,
+            0};
   }
 
   /// Bytes of a list that a phase reads.
@@ -154,9 +164,9 @@ struct LayerLists {
 
   /// Weight bias: finds the candidate of a list at a point, and its region, by a scan.
   template <class Group>
-  SLUICE_HD void walk_to(const Group& group, const LayerCandidates& all, const Row& row, std::uint64_t inner,
-                         LayerRegion& found) const {
-    const auto width = [&](std::uint32_t i) { return all.weight_at(row, i); };
+  SLUICE_HD void scan_to(const Group& group, const LayerCandidates& candidates, const Row& row,
+                         std::uint64_t inner, LayerRegion& found) const {
+    const auto width = [&](std::uint32_t i) { return candidates.weight_at(row, i); };
     const auto passed = first_sum_above(group, row.degree, inner, width);
     found.index = passed.index();
     found.width = group.broadcast(passed.value, passed.lane);

@@ -18,7 +18,7 @@ inline std::uint64_t layer_rank_bytes(const LayerSizes& sizes) {
 }
 
 /// Lists that answer questions (see ListQuestions): by one region, or by those of all candidates.
-struct AskedLayerLists {
+struct AnsweringLayerLists {
   using Question = LayerQuestion;
   using Answer = LayerRegion;
   static constexpr bool kOneAnswer = false;
@@ -26,19 +26,19 @@ struct AskedLayerLists {
   LayerLists program;
   std::uint32_t longest;  ///< a warp leaves longer lists to a block
 
-  SLUICE_HD std::uint64_t answers(const LayerQuestion& asked) const {
-    return asked.phase == LayerPhase::all ? program.candidates(asked.vertex) : 1;
+  SLUICE_HD std::uint64_t answer_count(const LayerQuestion& question) const {
+    return question.phase == LayerPhase::all ? program.candidates(question.vertex) : 1;
   }
   template <class Group>
-  SLUICE_HD bool answer(const Group& group, const LayerQuestion& asked, const PageItems& present,
-                        LayerRegion* to, PickCounters& counters) const {
-    if (Group::kSize <= 32 && program.is_long(asked, longest)) return false;
-    if (asked.phase == LayerPhase::all) {
-      program.answer_all(group, asked, present, to, counters);
+  SLUICE_HD bool answer(const Group& group, const LayerQuestion& question, const PageItems& page_items,
+                        LayerRegion* answers, PickCounters& counters) const {
+    if (Group::kSize <= 32 && program.is_long(question, longest)) return false;
+    if (question.phase == LayerPhase::all) {
+      program.answer_all(group, question, page_items, answers, counters);
       return true;
     }
-    const LayerRegion found = program.answer(group, asked, present, counters);
-    if (group.rank() == 0) *to = found;
+    const LayerRegion found = program.answer(group, question, page_items, counters);
+    if (group.rank() == 0) *answers = found;
     return true;
   }
 };

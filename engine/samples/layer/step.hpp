@@ -54,19 +54,19 @@ struct LayerSizes {
 /// Errors that replace the number of seeds as the result of an instance.
 struct LayerFault {
   /// The biases of a union sum to 2^64 or more; a list may occur in it several times.
-  static constexpr std::uint32_t kTooHeavy = ~std::uint32_t{0};
+  static constexpr std::uint32_t kOverflow = ~std::uint32_t{0};
   /// A list longer than `longest` must be scanned.
-  static constexpr std::uint32_t kTooLong = kTooHeavy - 1;
+  static constexpr std::uint32_t kTooLong = kOverflow - 1;
   /// A layer's redraws used up their random words.
-  static constexpr std::uint32_t kExhausted = kTooHeavy - 2;
+  static constexpr std::uint32_t kExhausted = kOverflow - 2;
 };
 
 /// Random words by which a depth selects frontier entries.
 struct EntryDraws {
   SampleDraws draws;
 
-  SLUICE_HD friend std::uint64_t draw_at(const EntryDraws& own, Stream, std::uint32_t i) {
-    return draw_at(own.draws, Stream::neighbor, i);
+  SLUICE_HD friend std::uint64_t draw_at(const EntryDraws& words, Stream, std::uint32_t i) {
+    return draw_at(words.draws, Stream::neighbor, i);
   }
 };
 
@@ -86,23 +86,24 @@ struct LayerProgram : LayerLists {
                               PickCounters& counters, std::uint32_t longest = kAnyLength) const {
     const GroupSet<Vertex> visited{scratch.visited, sizes.visited};
     visited.clear(group);
-    std::uint32_t lists = plant(group, instance, visited, scratch);
+    std::uint32_t lists = write_seeds(group, instance, visited, scratch);
     const std::uint32_t seeds = lists;
     Vertex* frontier = scratch.frontier;
     Vertex* next = scratch.frontier + sizes.frontier;
     std::uint64_t edges = 0;
     for (std::uint32_t depth = 1; depth <= sizes.depths; ++depth) {
       lists = select_entries(group, {{seed, depth, instance}}, frontier, lists, scratch.sums, next);
-      if (lists == LayerFault::kTooHeavy) return lists;
-      if (longest != kAnyLength && walks_longer(group, frontier, lists, longest)) return LayerFault::kTooLong;
-      LayerCandidates all;
-      if (!unite(group, frontier, lists, scratch, all)) return LayerFault::kTooHeavy;
+      if (lists == LayerFault::kOverflow) return lists;
+      if (longest != kAnyLength && scans_longer(group, frontier, lists, longest)) return LayerFault::kTooLong;
+      LayerCandidates candidates;
+      if (!join_lists(group, frontier, lists, scratch, candidates)) return LayerFault::kOverflow;
       const std::uint64_t available = count_available(group, frontier, lists);
       const std::uint64_t wanted = sampler.layer_size(depth);
       const auto count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
-      if (count > 0 && !choose(group, all, {seed, depth, instance}, count, available, scratch, counters))
+      if (count > 0 &&
+          !choose(group, candidates, {seed, depth, instance}, count, available, scratch, counters))
         return LayerFault::kExhausted;
-      const auto edge_at = [&](std::uint32_t i) { return all.at(scratch.picks[i]); };
+      const auto edge_at = [&](std::uint32_t i) { return candidates.at(scratch.picks[i]); };
       lists = record(group, count, edge_at, scratch.edges + edges, visited, next);
       if (group.rank() == 0) scratch.depth_counts[depth - 1] = count;
       edges += count;
@@ -120,19 +121,19 @@ struct LayerProgram : LayerLists {
   SLUICE_HD static std::uint32_t append_new(const Group& group, const GroupSet<Vertex>& visited, bool active,
                                             Vertex v, Vertex* list, std::uint32_t length) {
     const bool repeated = group.equals_lower(active ? v : kNoVertex);
-    const bool fresh = active && !repeated && !visited.has(v);
+    const bool is_new = active && !repeated && !visited.has(v);
     group.sync();
-    if (fresh) visited.insert(v);
-    const std::uint32_t added = fresh ? 1 : 0, rank = group.inclusive_scan(added);
-    if (fresh) list[length + rank - 1] = v;
+    if (is_new) visited.insert(v);
+    const std::uint32_t added = is_new ? 1 : 0, rank = group.inclusive_scan(added);
+    if (is_new) list[length + rank - 1] = v;
     group.sync();
     return length + group.broadcast(rank, Group::kSize - 1);
   }
 
   /// As append_new(), but with --revisit appends visited values too.
   template <class Group>
-  SLUICE_HD std::uint32_t reach(const Group& group, const GroupSet<Vertex>& visited, bool active, Vertex v,
-                                Vertex* list, std::uint32_t length) const {
+  SLUICE_HD std::uint32_t append_reached(const Group& group, const GroupSet<Vertex>& visited, bool active,
+                                         Vertex v, Vertex* list, std::uint32_t length) const {
     if (!revisit) return append_new(group, visited, active, v, list, length);
     const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
     if (active) list[length + rank - 1] = v;
@@ -141,8 +142,8 @@ struct LayerProgram : LayerLists {
 
   /// Makes the seeds the first frontier. A repeated seed counts once, even with --revisit.
   template <class Group>
-  SLUICE_HD std::uint32_t plant(const Group& group, Instance instance, const GroupSet<Vertex>& visited,
-                                const LayerScratch& scratch) const {
+  SLUICE_HD std::uint32_t write_seeds(const Group& group, Instance instance, const GroupSet<Vertex>& visited,
+                                      const LayerScratch& scratch) const {
     const std::uint64_t count = starts.count(instance);
     std::uint32_t length = 0;
     for (std::uint64_t base = 0; base < count; base += Group::kSize) {
@@ -157,35 +158,35 @@ struct LayerProgram : LayerLists {
   }
 
   /// Reduces the frontier to the entries whose lists a depth pools, in order; returns their number, or
-  /// kTooHeavy. `sums` and `spare` are scratch of the frontier's length.
+  /// kOverflow. `sums` and `scratch` have the frontier's length.
   template <class Group>
   SLUICE_HD std::uint32_t select_entries(const Group& group, const EntryDraws& draws, Vertex* frontier,
-                                         std::uint32_t entries, std::uint64_t* sums, Vertex* spare) const {
+                                         std::uint32_t entries, std::uint64_t* sums, Vertex* scratch) const {
     if constexpr (HasLayerFrontier<Sampler>) {
       const auto bias_of = [&](std::uint32_t i) -> std::uint64_t {
         if constexpr (HasVertexBias<Sampler>) return sampler.vertex_bias(graph, frontier[i]);
         return 1;
       };
-      if (!sum_up(group, entries, bias_of, sums)) return LayerFault::kTooHeavy;
+      if (!inclusive_sums(group, entries, bias_of, sums)) return LayerFault::kOverflow;
       const CtpsCandidates candidates{sums, entries};
-      const std::uint32_t all = compact_in_order(
+      const std::uint32_t positive_count = compact_in_order(
           group, entries, [&](std::uint32_t i) { return candidates.width(i) > 0; },
-          [&](std::uint32_t k, std::uint32_t i) { spare[k] = i; });
+          [&](std::uint32_t k, std::uint32_t i) { scratch[k] = i; });
       const std::uint64_t wanted = sampler.frontier_size(static_cast<std::uint32_t>(draws.draws.slot));
       group.sync();
-      if (wanted >= all) {
-        entries = all;
+      if (wanted >= positive_count) {
+        entries = positive_count;
       } else {
         entries = static_cast<std::uint32_t>(wanted);
         PickCounters counters;
-        const Taken<std::uint32_t> taken{Collision::linear, nullptr, 0, spare};
-        DistinctPicker(group, candidates, draws, Select::updated, taken, spare, nullptr)
+        const Taken<std::uint32_t> taken{Collision::linear, nullptr, 0, scratch};
+        DistinctPicker(group, candidates, draws, Select::updated, taken, scratch, nullptr)
             .pick(entries, counters);
-        group_sort(group, spare, entries);
+        group_sort(group, scratch, entries);
       }
-      for (std::uint32_t i = group.rank(); i < entries; i += Group::kSize) spare[i] = frontier[spare[i]];
+      for (std::uint32_t i = group.rank(); i < entries; i += Group::kSize) scratch[i] = frontier[scratch[i]];
       group.sync();
-      for (std::uint32_t i = group.rank(); i < entries; i += Group::kSize) frontier[i] = spare[i];
+      for (std::uint32_t i = group.rank(); i < entries; i += Group::kSize) frontier[i] = scratch[i];
       group.sync();
     }
     return entries;
@@ -193,16 +194,16 @@ struct LayerProgram : LayerLists {
 
   /// Writes the inclusive sums of value(i), i < size, to `sums`; false if they do not fit 64 bits.
   template <class Group, class Value>
-  SLUICE_HD static bool sum_up(const Group& group, std::uint32_t size, const Value& value,
-                               std::uint64_t* sums) {
+  SLUICE_HD static bool inclusive_sums(const Group& group, std::uint32_t size, const Value& value,
+                                       std::uint64_t* sums) {
     std::uint64_t sum = 0;
     bool wraps = false;
-    for (std::uint32_t from = 0; from < size; from += Group::kSize) {
-      const std::uint32_t i = from + group.rank();
-      const std::uint64_t own = i < size ? value(i) : 0, up_to = group.inclusive_scan(own);
-      wraps |= up_to < own || sum + up_to < sum;
-      if (i < size) sums[i] = sum + up_to;
-      sum += group.broadcast(up_to, Group::kSize - 1);
+    for (std::uint32_t base = 0; base < size; base += Group::kSize) {
+      const std::uint32_t i = base + group.rank();
+      const std::uint64_t lane_value = i < size ? value(i) : 0, lane_sum = group.inclusive_scan(lane_value);
+      wraps |= lane_sum < lane_value || sum + lane_sum < sum;
+      if (i < size) sums[i] = sum + lane_sum;
+      sum += group.broadcast(lane_sum, Group::kSize - 1);
     }
     group.sync();
     return group.ballot(wraps) == 0;
@@ -210,7 +211,7 @@ struct LayerProgram : LayerLists {
 
   /// True if a list of more than `longest` edges must be scanned.
   template <class Group>
-  SLUICE_HD bool walks_longer(const Group& group, const Vertex* frontier, std::uint32_t lists,
+  SLUICE_HD bool scans_longer(const Group& group, const Vertex* frontier, std::uint32_t lists,
                               std::uint32_t longest) const {
     if (bias != LayerBias::weight) return false;
     bool longer = false;
@@ -221,16 +222,16 @@ struct LayerProgram : LayerLists {
 
   /// Makes `all` the union of the frontier's lists; false if the sum of its biases does not fit 64 bits.
   template <class Group>
-  SLUICE_HD bool unite(const Group& group, const Vertex* frontier, std::uint32_t lists,
-                       const LayerScratch& scratch, LayerCandidates& all) const {
-    all = {graph,    bias,         cumulative,    largest_exponent(group, frontier, lists),
-           frontier, scratch.sums, scratch.bases, lists};
+  SLUICE_HD bool join_lists(const Group& group, const Vertex* frontier, std::uint32_t lists,
+                            const LayerScratch& scratch, LayerCandidates& candidates) const {
+    candidates = {graph,    bias,         cumulative,    largest_exponent(group, frontier, lists),
+                  frontier, scratch.sums, scratch.bases, lists};
     std::uint64_t sum = 0, base = 0;
     for (std::uint32_t list = 0; list < lists; ++list) {
       const Row row = graph.row(frontier[list]);
-      const std::uint64_t own = list_sum(group, all, row);
-      if (sum + own < sum) return false;
-      sum += own;
+      const std::uint64_t added = list_sum(group, candidates, row);
+      if (sum + added < sum) return false;
+      sum += added;
       base += row.degree;
       if (group.rank() == 0) scratch.sums[list] = sum, scratch.bases[list] = base;
     }
@@ -244,8 +245,8 @@ struct LayerProgram : LayerLists {
     int exponent = -32768;
     if (bias != LayerBias::weight) return exponent;
     for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) {
-      const int own = graph.exponents[frontier[i]];
-      exponent = own > exponent ? own : exponent;
+      const int list_exponent = graph.exponents[frontier[i]];
+      exponent = list_exponent > exponent ? list_exponent : exponent;
     }
     return group.maximum(exponent);
   }
@@ -260,14 +261,14 @@ struct LayerProgram : LayerLists {
 
   /// Writes `count` selected candidates to scratch.picks, ascending; false: see DistinctPicker::pick.
   template <class Group>
-  SLUICE_HD bool choose(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
+  SLUICE_HD bool choose(const Group& group, const LayerCandidates& candidates, const SampleDraws& draws,
                         std::uint32_t count, std::uint64_t available, const LayerScratch& scratch,
                         PickCounters& counters) const {
     if (count == available) {
-      take_all(group, all, scratch.picks);
+      pick_all(group, candidates, scratch.picks);
     } else {
       DistinctPicker<Group, LayerCandidates, SampleDraws> picker(
-          group, all, draws, select, none_taken(group, scratch), scratch.picks, scratch.excluded);
+          group, candidates, draws, select, none_taken(group, scratch), scratch.picks, scratch.excluded);
       if (!picker.pick(count, counters)) return false;
     }
     group_sort(group, scratch.picks, count);
@@ -283,13 +284,13 @@ struct LayerProgram : LayerLists {
   }
 
   template <class Group>
-  SLUICE_HD void take_all(const Group& group, const LayerCandidates& all, std::uint64_t* picks) const {
+  SLUICE_HD void pick_all(const Group& group, const LayerCandidates& candidates, std::uint64_t* picks) const {
     std::uint64_t base = 0;
     std::uint32_t length = 0;
-    for (std::uint32_t list = 0; list < all.lists; ++list) {
-      const Row row = graph.row(all.frontier[list]);
+    for (std::uint32_t list = 0; list < candidates.lists; ++list) {
+      const Row row = graph.row(candidates.frontier[list]);
       length += compact_in_order(
-          group, row.degree, [&](std::uint32_t i) { return all.bias_at(row, i) > 0; },
+          group, row.degree, [&](std::uint32_t i) { return candidates.bias_at(row, i) > 0; },
           [&](std::uint32_t k, std::uint32_t i) { picks[length + k] = base + i; });
       base += row.degree;
     }
@@ -306,8 +307,8 @@ struct LayerProgram : LayerLists {
       const bool active = i < count;
       const Edge edge = active ? edge_at(i) : Edge{};
       if (active) edges[i] = edge;
-      const Vertex to = active ? vertex_after(sampler, graph, edge) : kNoVertex;
-      length = reach(group, visited, to != kNoVertex, to, next, length);
+      const Vertex reached = active ? vertex_after(sampler, graph, edge) : kNoVertex;
+      length = append_reached(group, visited, reached != kNoVertex, reached, next, length);
     }
     group.sync();
     return length;

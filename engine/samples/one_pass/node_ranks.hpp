@@ -44,20 +44,21 @@ class NodeRanks {
   void send_to_origins(const Find& find) {
     Found found;
     found.by_origin.resize(origins_.size());
-    const auto came = router_.exchange_counts_after([&] { find(found); }, found.by_origin, kPurpose);
-    edges_came_ = std::accumulate(came.begin(), came.end(), std::uint64_t{0});
+    const auto receive_counts =
+        router_.exchange_counts_after([&] { find(found); }, found.by_origin, kPurpose);
+    received_edges_ = std::accumulate(receive_counts.begin(), receive_counts.end(), std::uint64_t{0});
     std::vector<std::uint64_t> instances;
     for (const OriginBatch& origin : origins_) instances.push_back(origin.count);
     const std::vector<std::uint64_t> own_counts(origins_.size(), origins_[own()].count);
     agree_on_memory(&ranks_, [&] {
       counts_.reserve(device_, origins_.size() * origins_[own()].count, kPurpose);
-      edges_.reserve(device_, edges_came_, kPurpose);
+      edges_.reserve(device_, received_edges_, kPurpose);
     });
     exchange({found.counts, counts_.data(), sizeof(std::uint64_t)}, instances, own_counts, found.stream);
-    exchange({found.edges, edges_.data(), sizeof(Edge)}, found.by_origin, came, found.stream);
+    exchange({found.edges, edges_.data(), sizeof(Edge)}, found.by_origin, receive_counts, found.stream);
     stats_.entries_sent += std::accumulate(found.by_origin.begin(), found.by_origin.end(), std::uint64_t{0}) -
                            found.by_origin[own()];
-    stats_.entries_received += edges_came_ - came[own()];
+    stats_.entries_received += received_edges_ - receive_counts[own()];
   }
 
   // Edges received from all ranks, in device memory, in order of the rank that found them.
@@ -80,7 +81,7 @@ class NodeRanks {
   const Device& device_;
   RunStats& stats_;
   std::vector<OriginBatch> origins_;  ///< by rank
-  std::uint64_t edges_came_ = 0;
+  std::uint64_t received_edges_ = 0;
   Buffer<std::uint64_t> counts_;
   Buffer<Edge> edges_;
   Router router_;  ///< last: destroyed first, to abort transfers that other ranks may never join

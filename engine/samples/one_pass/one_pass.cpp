@@ -56,22 +56,22 @@ struct DrawEdges {
 
 struct OnePassJob : InstanceRun<SampleSink> {
   OnePassProgram program;
-  bool nodes;  ///< `node`; else `edge`, whose ends a GPU that has all edges looks up, else the host
+  bool draws_nodes;  ///< `node`; else `edge`, whose ends a GPU that has all edges looks up, else the host
 
   template <Executor E>
   void run() const {
-    if (graph.paged && nodes) return nodes_in_partitions<E>();
-    if (graph.paging.shard && !nodes) return edges_in_batches<E>();
+    if (graph.paged && draws_nodes) return nodes_in_partitions<E>();
+    if (graph.paging.shard && !draws_nodes) return edges_in_batches<E>();
     if (!graph.device.is_cuda()) return in_blocks();
-    nodes ? nodes_in_batches<E>() : edges_in_batches<E>();
+    draws_nodes ? nodes_in_batches<E>() : edges_in_batches<E>();
   }
 
   template <Executor E>
   void nodes_in_partitions() const {
-    const std::uint64_t each = paged_node_bytes(graph.device, graph.graph, program.count, graph.paging.shard,
-                                                graph.device.memory().available());
+    const std::uint64_t instance_bytes = paged_node_bytes(
+        graph.device, graph.graph, program.count, graph.paging.shard, graph.device.memory().available());
     run_partitioned_samples<PagedNodeGrower<PagedItems<E>>>(*this, PagedSetup{graph, program, stats},
-                                                            PageRequest(graph), each, 1);
+                                                            PageRequest(graph), instance_bytes, 1);
   }
 
   /// On the host: each thread grows one instance at a time.
@@ -79,7 +79,8 @@ struct OnePassJob : InstanceRun<SampleSink> {
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
-    if (graph.device.is_planning() && !nodes) host_budget().charge_and_release(store_bytes(), "a sample");
+    if (graph.device.is_planning() && !draws_nodes)
+      host_budget().charge_and_release(store_bytes(), "a sample");
     std::atomic<std::uint64_t> read{0};
     host::run_blocks(
         *this, [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
@@ -87,13 +88,13 @@ struct OnePassJob : InstanceRun<SampleSink> {
           std::uint64_t* const set = slots.data() + thread * program.capacity;
           program.draw(SingleLane{}, instance, drawn, set);
           counters.selections += program.count;
-          nodes ? append_nodes(drawn, set, out) : static_cast<void>(read += append_edges(drawn, out));
+          draws_nodes ? append_nodes(drawn, set, out) : static_cast<void>(read += append_edges(drawn, out));
         });
     stats.read_bytes += read;
   }
 
   void append_nodes(const std::uint64_t* vertices, std::uint64_t* set, SampleStore& out) const {
-    const std::size_t before = out.edge.size();
+    const std::size_t first_edge = out.edge.size();
     for (std::uint64_t i = 0; i < program.count; ++i) {
       const auto v = static_cast<Vertex>(vertices[i]);
       out.vertices.push_back(v);
@@ -103,7 +104,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     }
     out.vertex_counts.push_back(program.count);
     out.seed_counts.push_back(0);
-    out.edge_counts.push_back(out.edge.size() - before);
+    out.edge_counts.push_back(out.edge.size() - first_edge);
   }
 
   /// Appends the edges at ascending positions. Returns the bytes read from a file.
@@ -130,11 +131,11 @@ struct OnePassJob : InstanceRun<SampleSink> {
   void nodes_in_batches() const {
     const std::uint64_t hubs_drawn = std::min<std::uint64_t>(graph.view.hub_count, program.count);  // at most
     const std::uint64_t bytes = (program.count * 3 + program.capacity + hubs_drawn) * sizeof(std::uint64_t);
-    constexpr std::uint64_t kMostItems = std::numeric_limits<std::uint32_t>::max();
+    constexpr std::uint64_t kMaxItems = std::numeric_limits<std::uint32_t>::max();
     const std::uint64_t batch =
-        std::min(instances_at_once(graph.device, bytes, instances()), kMostItems / program.count);
+        std::min(instances_at_once(graph.device, bytes, instances()), kMaxItems / program.count);
     if (graph.device.is_planning()) return;
-    PagedNodeGrower<PresentItems<E>> grower(PagedSetup{graph, program, stats});
+    PagedNodeGrower<ResidentItems<E>> grower(PagedSetup{graph, program, stats});
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       grower.grow(first, count);
       if (sink) grower.emit(first, count, *sink, writer);
@@ -148,37 +149,39 @@ struct OnePassJob : InstanceRun<SampleSink> {
   /// to the device and back at either end; parts on GPUs would need all edges there for a few draws.
   template <Executor E>
   void edges_in_batches() const {
-    const bool here = graph.device.is_cuda() && !graph.paged && !graph.paging.shard;
-    EdgeDraws<E> draws(*this, here);
+    const bool on_device = graph.device.is_cuda() && !graph.paged && !graph.paging.shard;
+    EdgeDraws<E> draws(*this, on_device);
     constexpr std::uint64_t kBatchBytes = 16u << 20;  // of results
-    const std::uint64_t each = program.count * (SampleStore::kEdgeBytes + sizeof(Vertex));
+    const std::uint64_t instance_bytes = program.count * (SampleStore::kEdgeBytes + sizeof(Vertex));
     const std::uint64_t batch =
-        std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / each, 1), instances());
+        std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / instance_bytes, 1), instances());
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
     HostArray<Vertex> targets(batch * program.count, kPurpose),
-        sources(here ? batch * program.count : 0, kPurpose);
+        sources(on_device ? batch * program.count : 0, kPurpose);
     Communicator* const ranks = graph.paging.shard;
     if (graph.device.is_planning()) {
-      const std::uint64_t made = batch * store_bytes();
-      const HostArray<std::byte> written(batch < instances() ? made : 0, "a batch of samples");
-      if (ranks) plan_asking(*ranks, batch * program.count);
-      host_budget().charge_and_release(made, "a batch of samples");
+      const std::uint64_t result_bytes = batch * store_bytes();
+      const HostArray<std::byte> written(batch < instances() ? result_bytes : 0, "a batch of samples");
+      if (ranks) plan_target_requests(*ranks, batch * program.count);
+      host_budget().charge_and_release(result_bytes, "a batch of samples");
       return;
     }
     const Ownership owners = ranks ? owners_of_edges() : Ownership();
-    const auto read = [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
-      stats.read_bytes += read_targets(graph.graph, asked, found);
+    const auto read = [&](std::span<const EdgeIndex> positions, std::span<Vertex> found) {
+      stats.read_bytes += read_targets(graph.graph, positions, found);
     };
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const double start = seconds_now();
-      draws.make(first, count, values.data(), sources.data(), targets.data());
+      draws.draw(first, count, values.data(), sources.data(), targets.data());
       const std::uint64_t drawn = count * program.count;
-      if (ranks) ask_targets(*ranks, owners, {values.data(), drawn}, {targets.data(), drawn}, read, stats);
+      if (ranks)
+        request_targets(*ranks, owners, {values.data(), drawn}, {targets.data(), drawn}, read, stats);
       const auto store = std::make_shared<SampleStore>();
       store->first = first;
       for (std::uint64_t i = 0; i < drawn; i += program.count) {
-        if (!ranks && !here) read({values.data() + i, program.count}, {targets.data() + i, program.count});
-        append_edges(values.data() + i, targets.data() + i, *store, here ? sources.data() + i : nullptr);
+        if (!ranks && !on_device)
+          read({values.data() + i, program.count}, {targets.data() + i, program.count});
+        append_edges(values.data() + i, targets.data() + i, *store, on_device ? sources.data() + i : nullptr);
       }
       stats.compute_seconds += seconds_now() - start;
       stats.selections += drawn, stats.sampled_edges += drawn;
@@ -209,49 +212,49 @@ struct OnePassJob : InstanceRun<SampleSink> {
   template <Executor E>
   class EdgeDraws {
    public:
-    /// `here`: the device has the edges and looks up their ends.
-    EdgeDraws(const OnePassJob& job, bool here)
+    /// `on_device`: the device has the edges and looks up their ends.
+    EdgeDraws(const OnePassJob& job, bool on_device)
         : device_(job.graph.device),
           program_(job.program),
-          here_(here),
-          at_once_(device_.is_cuda() ? instances_at_once(device_, bytes_of_one(), job.instances())
-                                     : device_.threads()),
-          drawn_(device_, device_.is_cuda() ? at_once_ * program_.count : 0, kPurpose),
-          slots_(device_, at_once_ * program_.capacity, kPurpose),
-          sources_(device_, here ? drawn_.size() : 0, kPurpose),
-          targets_(device_, here ? drawn_.size() : 0, kPurpose),
+          on_device_(on_device),
+          concurrent_(device_.is_cuda() ? instances_at_once(device_, bytes_of_one(), job.instances())
+                                        : device_.threads()),
+          drawn_(device_, device_.is_cuda() ? concurrent_ * program_.count : 0, kPurpose),
+          slots_(device_, concurrent_ * program_.capacity, kPurpose),
+          sources_(device_, on_device ? drawn_.size() : 0, kPurpose),
+          targets_(device_, on_device ? drawn_.size() : 0, kPurpose),
           stats_(job.stats) {}
 
     /// Draws instances [first, first + count) to host memory, with the edges' ends if the device has them.
-    void make(Instance first, std::uint64_t count, std::uint64_t* values, Vertex* sources, Vertex* targets) {
-      const bool wide = program_.count > GraphView::kHubDegree;
+    void draw(Instance first, std::uint64_t count, std::uint64_t* values, Vertex* sources, Vertex* targets) {
+      const bool large_sample = program_.count > GraphView::kHubDegree;
       if (!work_) work_.emplace(device_, stats_);
-      for (std::uint64_t from = 0; from < count; from += at_once_) {
-        const std::uint64_t some = std::min(at_once_, count - from);
-        std::uint64_t *const own = values + from * program_.count, *const to = device_.is_cuda()
-                                                                                   ? drawn_.data()
-                                                                                   : own;
-        work_->each(some,
-                    DrawEdges{program_, first + from, to, slots_.data(), sources_.data(), targets_.data()},
-                    wide ? Groups::blocks : Groups::warps);
-        const std::uint64_t edges = some * program_.count, begin = from * program_.count;
-        if (to != own) copy_to_host(device_, own, to, edges * sizeof(std::uint64_t));
-        if (!here_) continue;
-        copy_to_host(device_, sources + begin, sources_.data(), edges * sizeof(Vertex));
-        copy_to_host(device_, targets + begin, targets_.data(), edges * sizeof(Vertex));
+      for (std::uint64_t begin = 0; begin < count; begin += concurrent_) {
+        const std::uint64_t chunk = std::min(concurrent_, count - begin);
+        std::uint64_t *const host_values = values + begin * program_.count, *const drawn = device_.is_cuda()
+                                                                                               ? drawn_.data()
+                                                                                               : host_values;
+        work_->for_each_group(
+            chunk, DrawEdges{program_, first + begin, drawn, slots_.data(), sources_.data(), targets_.data()},
+            large_sample ? Groups::blocks : Groups::warps);
+        const std::uint64_t edges = chunk * program_.count, edge_begin = begin * program_.count;
+        if (drawn != host_values) copy_to_host(device_, host_values, drawn, edges * sizeof(std::uint64_t));
+        if (!on_device_) continue;
+        copy_to_host(device_, sources + edge_begin, sources_.data(), edges * sizeof(Vertex));
+        copy_to_host(device_, targets + edge_begin, targets_.data(), edges * sizeof(Vertex));
       }
     }
 
    private:
     std::uint64_t bytes_of_one() const {
       return (program_.count + program_.capacity) * sizeof(std::uint64_t) +
-             (here_ ? 2 * program_.count * sizeof(Vertex) : 0);
+             (on_device_ ? 2 * program_.count * sizeof(Vertex) : 0);
     }
 
     const Device& device_;
     OnePassProgram program_;
-    bool here_;
-    std::uint64_t at_once_;
+    bool on_device_;
+    std::uint64_t concurrent_;
     Buffer<std::uint64_t> drawn_, slots_;
     Buffer<Vertex> sources_, targets_;
     RunStats& stats_;

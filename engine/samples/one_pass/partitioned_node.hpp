@@ -49,19 +49,19 @@ struct PagedNodeBatch {
   bool hubs_to_blocks;               ///< a warp leaves long lists to a block
 
   struct Draw;
-  struct Waits;
+  struct Awaited;
   struct Read;
   struct Count;
 
   /// Emits the edges of an item to drawn vertices. False if a warp leaves its list to a block.
   template <class Group, class Emit>
-  SLUICE_HD bool induced(const Group& group, const PageItems& present, std::uint64_t item,
+  SLUICE_HD bool induced(const Group& group, const PageItems& page_items, std::uint64_t item,
                          std::uint64_t& size, PickCounters& counters, Emit&& emit) const {
     const auto v = static_cast<Vertex>(values[item]);
     if (Group::kSize <= 32 && hubs_to_blocks && program.graph.degree(v) > GraphView::kHubDegree) return false;
     OnePassProgram local = program;
-    local.graph = present.of(program.graph);
-    present.note(group, std::uint64_t{program.graph.degree(v)} * kTargetBytes, counters);
+    local.graph = page_items.with_edges(program.graph);
+    page_items.count_read(group, std::uint64_t{program.graph.degree(v)} * kTargetBytes, counters);
     size = local.induced(group, v, sets + item / program.count * program.capacity, emit);
     return true;
   }
@@ -75,16 +75,16 @@ struct PagedNodeBatch::Draw {
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
     const OnePassProgram& program = batch.program;
-    const std::uint64_t at = begin + instance;
-    program.draw(group, origin.first + instance, batch.values + at * program.count,
-                 batch.sets + at * program.capacity);
-    std::uint64_t* const offsets = batch.offsets + at * program.count;
+    const std::uint64_t slot = begin + instance;
+    program.draw(group, origin.first + instance, batch.values + slot * program.count,
+                 batch.sets + slot * program.capacity);
+    std::uint64_t* const offsets = batch.offsets + slot * program.count;
     for (std::uint64_t i = group.rank(); i < program.count; i += Group::kSize) offsets[i] = 0;
     return true;
   }
 };
 
-struct PagedNodeBatch::Waits {
+struct PagedNodeBatch::Awaited {
   PagedNodeBatch batch;
   bool measured;
 
@@ -103,16 +103,16 @@ struct PagedNodeBatch::Read {
   bool measured;
 
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
+  SLUICE_HD bool operator()(const Group& group, const PageItems& page_items, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t item = present.item(k);
-    Edge* const to = measured ? batch.edges + batch.offsets[item] : nullptr;
+    const std::uint64_t item = page_items.item(k);
+    Edge* const output = measured ? batch.edges + batch.offsets[item] : nullptr;
     std::uint64_t size = 0;
     const auto write = [&](std::uint64_t i, const Edge& edge) {
-      if (to) to[i] = edge;
+      if (output) output[i] = edge;
     };
-    if (!batch.induced(group, present, item, size, counters, write)) return false;
-    if (!to && group.rank() == 0) batch.offsets[item] = size;
+    if (!batch.induced(group, page_items, item, size, counters, write)) return false;
+    if (!output && group.rank() == 0) batch.offsets[item] = size;
     return true;
   }
 };
@@ -120,17 +120,19 @@ struct PagedNodeBatch::Read {
 /// Computes the number of edges of each instance.
 struct PagedNodeBatch::Count {
   const std::uint64_t* offsets;  ///< [items + 1]
-  std::uint64_t each;            ///< items per instance
+  std::uint64_t items_per_instance;
   std::uint64_t* counts;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
-    if (group.rank() == 0) counts[instance] = offsets[(instance + 1) * each] - offsets[instance * each];
+    if (group.rank() == 0)
+      counts[instance] =
+          offsets[(instance + 1) * items_per_instance] - offsets[instance * items_per_instance];
     return true;
   }
 };
 
-/// Grows batches of `node` samples. `Items` is PagedItems, or PresentItems on a whole graph.
+/// Grows batches of `node` samples. `Items` is PagedItems, or ResidentItems on a whole graph.
 template <class Items>
 class PagedNodeGrower {
  public:
@@ -169,13 +171,13 @@ class PagedNodeGrower {
     } else {
       find(origins);
     }
-    agree_on_memory(ranks_, [&] { take_counts(count); });
+    agree_on_memory(ranks_, [&] { compute_begins(count); });
     stats_.compute_seconds += seconds_now() - start;
     stats_.sampled_edges += begins_[begins_.size() - 1], stats_.selections += count * program_.count;
   }
 
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
-    leave_in_pieces(first, count, sink, writer, stats_,
+    write_in_pieces(first, count, sink, writer, stats_,
                     [&](std::uint64_t from, SampleStore& store) { return collect(from, count, store); });
   }
 
@@ -203,69 +205,70 @@ class PagedNodeGrower {
                          nullptr,  own_begin_,     own_end_,     device_.is_cuda()};
     std::uint64_t begin = 0;
     for (const OriginBatch& origin : origins) {
-      items_.each(origin.count, PagedNodeBatch::Draw{batch, origin, begin},
-                  program_.count > GraphView::kHubDegree ? Groups::blocks : Groups::warps);
+      items_.for_each_group(origin.count, PagedNodeBatch::Draw{batch, origin, begin},
+                            program_.count > GraphView::kHubDegree ? Groups::blocks : Groups::warps);
       begin += origin.count;
     }
-    items_.visit(items, PagedNodeBatch::Waits{batch, false}, PagedNodeBatch::Read{batch, false});
+    items_.visit(items, PagedNodeBatch::Awaited{batch, false}, PagedNodeBatch::Read{batch, false});
     const std::uint64_t total = items_.executor().exclusive_sum(offsets_.data(), items);
     edges_.reserve(device_, total, kPurpose);
     batch.edges = edges_.data();
-    items_.visit(items, PagedNodeBatch::Waits{batch, true}, PagedNodeBatch::Read{batch, true});
-    items_.each(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
+    items_.visit(items, PagedNodeBatch::Awaited{batch, true}, PagedNodeBatch::Read{batch, true});
+    items_.for_each_group(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
   }
 
   /// The number of ranks that find edges of this rank's instances.
   std::uint64_t parts() const { return node_ranks_ ? node_ranks_->ranks() : 1; }
 
   /// Computes the offsets of each instance's edges among those of this rank's instances, part by part.
-  void take_counts(std::uint64_t count) {
+  void compute_begins(std::uint64_t count) {
     begins_ = HostArray<std::uint64_t>();
     begins_ = HostArray<std::uint64_t>(parts() * count + 1, kPurpose);
     const HostArray<std::uint64_t> counts =
-        bring(node_ranks_ ? node_ranks_->counts() : counts_, 0, parts() * count);
+        download(node_ranks_ ? node_ranks_->counts() : counts_, 0, parts() * count);
     begins_[0] = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) begins_[i + 1] = begins_[i] + counts[i];
   }
 
-  /// Adds instances from `from` on to `out` until they fill a piece, at least one; returns the next one.
-  std::uint64_t collect(std::uint64_t from, std::uint64_t count, SampleStore& out) const {
-    const std::uint64_t most = sample_piece_bytes();
-    std::uint64_t to = from, bytes = 0;
+  /// Adds instances from `first` on to `out` until they fill a piece, at least one; returns the next one.
+  std::uint64_t collect(std::uint64_t first, std::uint64_t count, SampleStore& out) const {
+    const std::uint64_t max_bytes = sample_piece_bytes();
+    std::uint64_t next = first, bytes = 0;
     do {
       bytes += program_.count * sizeof(Vertex);
       for (std::uint64_t part = 0; part < parts(); ++part)
-        bytes += edges_of(part * count + to) * SampleStore::kEdgeBytes;
-      ++to;
-    } while (to < count && bytes < most);
+        bytes += edges_of(part * count + next) * SampleStore::kEdgeBytes;
+      ++next;
+    } while (next < count && bytes < max_bytes);
 
-    const auto vertices = bring(values_, (first_ + from) * program_.count, (to - from) * program_.count);
+    const auto vertices =
+        download(values_, (first_ + first) * program_.count, (next - first) * program_.count);
     std::vector<HostArray<Edge>> found;  // by part
     for (std::uint64_t part = 0; part < parts(); ++part) {
-      const std::uint64_t begin = begins_[part * count + from], end = begins_[part * count + to];
-      found.push_back(bring(node_ranks_ ? node_ranks_->edges() : edges_, begin, end - begin));
+      const std::uint64_t begin = begins_[part * count + first], end = begins_[part * count + next];
+      found.push_back(download(node_ranks_ ? node_ranks_->edges() : edges_, begin, end - begin));
     }
     for (const std::uint64_t v : vertices) out.vertices.push_back(static_cast<Vertex>(v));
-    for (std::uint64_t i = from; i < to; ++i) {
-      const std::size_t before = out.edge.size();
+    for (std::uint64_t i = first; i < next; ++i) {
+      const std::size_t first_edge = out.edge.size();
       for (std::uint64_t part = 0; part < parts(); ++part) {
-        const std::uint64_t at = begins_[part * count + i] - begins_[part * count + from];
-        for (const Edge& edge : found[part].span().subspan(at, edges_of(part * count + i)))
+        const std::uint64_t offset = begins_[part * count + i] - begins_[part * count + first];
+        for (const Edge& edge : found[part].span().subspan(offset, edges_of(part * count + i)))
           out.add_edge(edge.source, edge.target, 1, edge.position);
       }
       out.vertex_counts.push_back(program_.count);
       out.seed_counts.push_back(0);
-      out.edge_counts.push_back(out.edge.size() - before);
+      out.edge_counts.push_back(out.edge.size() - first_edge);
     }
-    return to;
+    return next;
   }
-  std::uint64_t edges_of(std::uint64_t at) const { return begins_[at + 1] - begins_[at]; }
+  std::uint64_t edges_of(std::uint64_t i) const { return begins_[i + 1] - begins_[i]; }
 
-  /// Copies elements [from, from + size) of a buffer to the host.
+  /// Copies elements [begin, begin + size) of a buffer to the host.
   template <class T>
-  HostArray<T> bring(const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size) const {
+  HostArray<T> download(const Buffer<T>& buffer, std::uint64_t begin, std::uint64_t size) const {
     HostArray<T> host(size, kPurpose);
-    copy_to_host(device_, host.data(), buffer.data() + from, size * sizeof(T));
+    copy_to_host(device_, host.data(), buffer.data() + begin, size * sizeof(T));
     if (device_.is_cuda()) stats_.device_to_host_bytes += size * sizeof(T);
     return host;
   }

@@ -32,10 +32,10 @@ struct OnePassProgram {
     for (std::uint64_t base = 0; length < count; base += Group::kSize) {
       const SampleDraws draws{seed, base + group.rank(), instance};
       const std::uint64_t value = uniform_index(draws.block(Stream::one_pass).low(), universe);
-      const bool fresh = !group.equals_lower(value) && !set.has(value);
-      const std::uint32_t rank = group.inclusive_scan(fresh ? 1u : 0u);
+      const bool is_new = !group.equals_lower(value) && !set.has(value);
+      const std::uint32_t rank = group.inclusive_scan(is_new ? 1u : 0u);
       group.sync();
-      if (fresh && length + rank <= count) {
+      if (is_new && length + rank <= count) {
         set.insert(value);
         values[length + rank - 1] = value;
       }

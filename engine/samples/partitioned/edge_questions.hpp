@@ -16,11 +16,11 @@ using FindTargets = FunctionRef<void(std::span<const EdgeIndex> positions, std::
 
 /// Writes the targets of the edges at `positions`, which `owners` assigns to ranks. All ranks call it.
 /// `find` is called once for all questions to this rank. Throws BudgetError on this rank alone.
-void ask_targets(Communicator& ranks, const Ownership& owners, std::span<const EdgeIndex> positions,
-                 std::span<Vertex> targets, const FindTargets& find, RunStats& stats);
+void request_targets(Communicator& ranks, const Ownership& owners, std::span<const EdgeIndex> positions,
+                     std::span<Vertex> targets, const FindTargets& find, RunStats& stats);
 
-/// For plans: allocates and frees the memory of ask_targets() for `edges` positions. All ranks call it.
+/// For plans: allocates and frees the memory of request_targets() for `edges` positions. All ranks call it.
 /// Throws BudgetError.
-void plan_asking(Communicator& ranks, std::uint64_t edges);
+void plan_target_requests(Communicator& ranks, std::uint64_t edges);
 
 }  // namespace sluice::samples

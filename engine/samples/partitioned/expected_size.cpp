@@ -26,8 +26,9 @@ std::vector<std::uint64_t> edges_of_entries(const ResidentGraph::Impl& graph, co
   }
   std::vector<std::uint64_t> sizes;
   for (const std::int64_t fanout : options.fanout) {
-    const auto asked = static_cast<std::uint64_t>(fanout);
-    const std::uint64_t drawn = options.replace ? asked : std::min<std::uint64_t>(asked, graph.max_degree);
+    const auto requested = static_cast<std::uint64_t>(fanout);
+    const std::uint64_t drawn =
+        options.replace ? requested : std::min<std::uint64_t>(requested, graph.max_degree);
     sizes.push_back(fanout < 0 ? mean : drawn);
   }
   return sizes;
@@ -37,23 +38,23 @@ std::vector<std::uint64_t> edges_of_entries(const ResidentGraph::Impl& graph, co
 
 ExpectedSample expected_sample(const Graph& graph, const Options& options, std::uint64_t seeds,
                                std::uint32_t depths) {
-  constexpr double kMost = 1e15;  // more than any memory
+  constexpr double kMaxSize = 1e15;  // more than any memory
   const bool neighbor = options.kind == Kind::neighbor;
   const auto vertices = static_cast<double>(std::max<std::uint64_t>(graph.vertices(), 1));
   const double degree = static_cast<double>(graph.edges()) / vertices;
   double entries = static_cast<double>(std::max<std::uint64_t>(seeds, 1));
   ExpectedSample sum;
-  for (std::uint32_t depth = 0; depth < depths && sum.edges < kMost; ++depth) {
-    double each = degree;
+  for (std::uint32_t depth = 0; depth < depths && sum.edges < kMaxSize; ++depth) {
+    double edges_per_entry = degree;
     if (neighbor && depth < options.fanout.size() && options.fanout[depth] >= 0) {
       const auto fanout = static_cast<double>(options.fanout[depth]);
-      each = options.replace ? fanout : std::min(degree, fanout);
+      edges_per_entry = options.replace ? fanout : std::min(degree, fanout);
     }
-    const double edges = entries * each;
+    const double edges = entries * edges_per_entry;
     sum.entries += entries, sum.edges += edges;
     entries = options.revisit ? edges : std::min(edges, vertices);
   }
-  return {std::min(sum.entries, kMost), std::min(sum.edges, kMost)};
+  return {std::min(sum.entries, kMaxSize), std::min(sum.edges, kMaxSize)};
 }
 
 std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Options& options,
@@ -65,9 +66,9 @@ std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Optio
   constexpr std::uint64_t kTile = 32, kBitmap = 256;   // picks above which scratch, and a bitmap, is used
   const std::uint64_t warps = cuda::large_warps(graph.device);  // warps with scratch
   std::uint64_t entries = seeds, bytes = kFixed, largest = 0;
-  for (const std::uint64_t each : edges_of_entries(graph, options)) {
-    const std::uint64_t edges = std::min(entries * each, graph.view.edges());
-    largest = std::max(largest, each);
+  for (const std::uint64_t edges_per_entry : edges_of_entries(graph, options)) {
+    const std::uint64_t edges = std::min(entries * edges_per_entry, graph.view.edges());
+    largest = std::max(largest, edges_per_entry);
     bytes += entries * kEntry + edges * (kEdge + kEntry);
     entries = std::min(edges, graph.view.vertices());
   }

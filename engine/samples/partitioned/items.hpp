@@ -28,12 +28,12 @@ struct PageItems {
   SLUICE_HD std::uint64_t item(std::uint64_t k) const { return order ? order[k] : k; }
   /// Counts `bytes` that a group reads from lists of a partition that is read in place.
   template <class Group>
-  SLUICE_HD void note(const Group& group, std::uint64_t bytes, PickCounters& counters) const {
+  SLUICE_HD void count_read(const Group& group, std::uint64_t bytes, PickCounters& counters) const {
     if (in_place && group.rank() == 0) counters.bytes_read += bytes;
   }
 
   /// The graph with the edges of this partition; no other edges may be read.
-  SLUICE_HD GraphView of(GraphView graph) const {
+  SLUICE_HD GraphView with_edges(GraphView graph) const {
     if (!order) return graph;
     graph.csr.targets = page.targets;
     graph.csr.weights = page.weights;
@@ -43,20 +43,20 @@ struct PageItems {
 
 /// The vertex whose list an item of a batch waits for; kNoVertex if the item does not wait.
 template <class Batch>
-struct WaitsOf {
+struct AwaitedByItem {
   Batch batch;
 
-  SLUICE_HD Vertex operator()(std::uint64_t item) const { return batch.waits(item); }
+  SLUICE_HD Vertex operator()(std::uint64_t item) const { return batch.awaited_vertex(item); }
 };
 
 /// The partition or rank that owns the list for which an item waits; kNoKey if the item does not wait.
-template <class Waits>
+template <class Awaited>
 struct OwnerOfItem {
-  Waits waits;
+  Awaited awaited_of;
   OwnershipView owners;
 
   SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
-    const Vertex v = waits(item);
+    const Vertex v = awaited_of(item);
     return v == kNoVertex ? kNoKey : owners.owner(v);
   }
 };
@@ -65,11 +65,11 @@ struct OwnerOfItem {
 template <class Work>
 struct WorkOnPage {
   Work work;
-  PageItems present;
+  PageItems page_items;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t k, PickCounters& counters) const {
-    return work(group, present, k, counters);
+    return work(group, page_items, k, counters);
   }
 };
 
@@ -88,7 +88,7 @@ class GroupWork {
   E& executor() { return executor_; }
   /// Calls body(group, index, counters) for every index below `count`.
   template <class Body>
-  void each(std::uint64_t count, const Body& body, Groups groups = Groups::warps) {
+  void for_each_group(std::uint64_t count, const Body& body, Groups groups = Groups::warps) {
     executor_.template for_each_group<PickCounters>(count, groups, body);
     finish();
   }
@@ -115,22 +115,21 @@ class PagedItems : public GroupWork<E> {
       : GroupWork<E>(graph.device, stats),
         cache_(cache),
         stats_(stats),
-        apart_(graph.peers != nullptr),
+        one_by_one_(graph.peers != nullptr),
         order_(cache.partitions(), "the queue of lists") {}
 
-  /// For each item below `items` for which waits(item) is a vertex, not kNoVertex: calls
-  /// work(group, present, k, counters), item = present.item(k), when the vertex's list is resident. Resident
-  /// partitions are worked on concurrently, but partitions in other GPUs' memory one by one: a GPU resolves
-  /// few addresses there at a time (StretchOfItem). Returns false if no item waits.
-  template <class Waits, class Work>
-  bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
+  /// For each item below `items` for which awaited_of(item) is a vertex, not kNoVertex: calls
+  /// work(group, page_items, k, counters), item = page_items.item(k), when the vertex's list is resident.
+  /// Resident partitions are worked on concurrently, but partitions in other GPUs' memory one by one: a GPU
+  /// resolves few addresses there at a time (StretchOfItem). Returns false if no item waits.
+  template <class Awaited, class Work>
+  bool visit(std::uint64_t items, const Awaited& awaited_of, const Work& work) {
     E& executor = this->executor();
-    executor.order_by_key(items, OwnerOfItem<Waits>{waits, cache_.owners()}, order_);
+    executor.order_by_key(items, OwnerOfItem<Awaited>{awaited_of, cache_.owners()}, order_);
     std::vector<std::uint64_t> waiting = order_.counts();
     cache_.drain(waiting, [&](std::span<const std::uint32_t> present) {
-      const std::size_t together = apart_ ? 1 : present.size();
-      for (; !present.empty(); present = present.subspan(together))
-        work_on(present.first(together), waiting, work);
+      const std::size_t step = one_by_one_ ? 1 : present.size();
+      for (; !present.empty(); present = present.subspan(step)) work_on(present.first(step), waiting, work);
       executor.wait("samples");  // the slots may be overwritten
     });
     this->finish();
@@ -159,21 +158,21 @@ class PagedItems : public GroupWork<E> {
 
   PartitionCache& cache_;
   RunStats& stats_;
-  bool apart_;          ///< works on one partition after another
+  bool one_by_one_;     ///< works on one partition after another
   OrderedItems order_;  ///< items by partition
 };
 
 /// As PagedItems, on a whole graph, where every list is resident.
 template <Executor E>
-class PresentItems : public GroupWork<E> {
+class ResidentItems : public GroupWork<E> {
  public:
-  PresentItems(const ResidentGraph::Impl& graph, RunStats& stats)
+  ResidentItems(const ResidentGraph::Impl& graph, RunStats& stats)
       : GroupWork<E>(graph.device, stats),
         groups_(graph.view.hub_count > 0 ? Groups::warps_then_blocks : Groups::warps) {}
 
-  template <class Waits, class Work>
-  bool visit(std::uint64_t items, const Waits&, const Work& work) {
-    this->each(items, WorkOnPage<Work>{work, {{}, nullptr, items, false}}, groups_);
+  template <class Awaited, class Work>
+  bool visit(std::uint64_t items, const Awaited&, const Work& work) {
+    this->for_each_group(items, WorkOnPage<Work>{work, {{}, nullptr, items, false}}, groups_);
     return items > 0;
   }
   std::uint64_t bytes() { return 0; }

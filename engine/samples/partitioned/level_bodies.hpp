@@ -11,30 +11,30 @@ namespace sluice::samples {
 
 /// The vertex whose list an entry waits for. If `offsets` is null, every entry with a list that is not empty
 /// waits; otherwise every entry that selects edges.
-struct EntryWaits {
+struct AwaitedByEntry {
   GraphView graph;
   const FrontierEntry* frontier;
   const std::uint64_t* offsets;
 
-  SLUICE_HD Vertex operator()(std::uint64_t at) const {
-    const Vertex v = frontier[at].vertex;
-    const bool waits = offsets ? offsets[at + 1] > offsets[at] : graph.degree(v) > 0;
+  SLUICE_HD Vertex operator()(std::uint64_t entry) const {
+    const Vertex v = frontier[entry].vertex;
+    const bool waits = offsets ? offsets[entry + 1] > offsets[entry] : graph.degree(v) > 0;
     return waits ? v : kNoVertex;
   }
 };
 
 /// Copies the entries of a level that `order` lists.
-struct TakeEntries {
+struct GatherEntries {
   const std::uint32_t* order;
-  const FrontierEntry* from;
-  const Vertex* from_parents;
-  FrontierEntry* to;
-  Vertex* to_parents;  ///< null: parents are not copied
+  const FrontierEntry* source;
+  const Vertex* source_parents;
+  FrontierEntry* target;
+  Vertex* target_parents;  ///< null: parents are not copied
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    to[i] = from[order[i]];
-    if (to_parents) to_parents[i] = from_parents[order[i]];
+    target[i] = source[order[i]];
+    if (target_parents) target_parents[i] = source_parents[order[i]];
   }
 };
 
@@ -44,8 +44,8 @@ struct ShiftInstances {
   std::uint32_t shift;
 
   template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t at, Lane&) const {
-    frontier[at].instance += shift;
+  SLUICE_HD void operator()(std::uint64_t entry, Lane&) const {
+    frontier[entry].instance += shift;
   }
 };
 
@@ -55,14 +55,14 @@ struct EntrySizes {
   std::uint32_t* sizes;
 
   template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t at, Lane&) const {
-    sizes[at] = static_cast<std::uint32_t>(offsets[at + 1] - offsets[at]);
+  SLUICE_HD void operator()(std::uint64_t entry, Lane&) const {
+    sizes[entry] = static_cast<std::uint32_t>(offsets[entry + 1] - offsets[entry]);
   }
 };
 
 /// Writes received sizes to their entries, and to `begins` in the order in which their edges arrive. The
 /// lane's minimum is the complement of the largest size.
-struct PlaceSizes {
+struct ScatterSizes {
   const std::uint32_t *sizes, *order;
   std::uint64_t *offsets, *begins;
 
@@ -87,20 +87,20 @@ struct EdgeColumns {
 };
 
 /// Copies received edges, those of packed entry i from begins[i] on, to their places in the level.
-struct PlaceEdges {
+struct ScatterEdges {
   const std::uint32_t* order;  ///< the level's entry of each packed entry
   const std::uint64_t *begins, *offsets;
-  EdgeColumns came, level;
+  EdgeColumns received, level;
 
   template <class Group, class Counters>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t i, Counters&) const {
-    const std::uint64_t from = begins[i], size = begins[i + 1] - from, to = offsets[order[i]];
+    const std::uint64_t source = begins[i], size = begins[i + 1] - source, target = offsets[order[i]];
     if (Group::kSize == 32 && size > GraphView::kHubDegree) return false;
     for (std::uint64_t k = group.rank(); k < size; k += Group::kSize) {
-      level.indices[to + k] = came.indices[from + k];
-      level.targets[to + k] = came.targets[from + k];
-      if (came.arrivals) level.arrivals[to + k] = came.arrivals[from + k];
-      if (level.owners) level.owners[to + k] = order[i];
+      level.indices[target + k] = received.indices[source + k];
+      level.targets[target + k] = received.targets[source + k];
+      if (received.arrivals) level.arrivals[target + k] = received.arrivals[source + k];
+      if (level.owners) level.owners[target + k] = order[i];
     }
     return true;
   }

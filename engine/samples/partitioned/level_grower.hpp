@@ -25,7 +25,7 @@ class LevelGrower {
  public:
   LevelGrower(const LevelSetup<typename Levels::Program>& setup, PartitionCache& cache)
       : ranks_(setup.graph.paging.shard),
-        collects_(setup.collects),
+        has_sink_(setup.has_sink),
         stats_(setup.stats),
         levels_(setup, cache),
         selector_(setup.graph.device, levels_, cache, setup.graph.peers != nullptr) {
@@ -42,11 +42,11 @@ class LevelGrower {
     stats_.sampled_edges += levels_.edges();
     levels_.finish();
     stats_.compute_seconds += seconds_now() - start;
-    if (collects_) agree_on_memory(ranks_, [&] { levels_.collect(first, count); });
+    if (has_sink_) agree_on_memory(ranks_, [&] { levels_.collect(first, count); });
   }
 
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
-    levels_.leave(first, count, sink, writer);
+    levels_.write_results(first, count, sink, writer);
   }
 
   std::uint64_t bytes() const {
@@ -61,11 +61,11 @@ class LevelGrower {
     } else {
       selector_.select(level, depth, {{first, 0, level.entries}});
     }
-    levels_.step();
+    levels_.finish_level();
   }
 
   Communicator* ranks_;
-  bool collects_;
+  bool has_sink_;
   RunStats& stats_;
   Levels levels_;
   LevelSelector<Levels> selector_;

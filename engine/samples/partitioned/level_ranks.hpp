@@ -39,22 +39,22 @@ class LevelRanks {
   /// As LevelSelector::select, for a level whose lists any rank may own; all ranks call it. Throws
   /// BudgetError on all ranks or on none.
   void select(SampleLevel& level, std::uint32_t depth) {
-    requests_.open([&] { pack(level); });
+    requests_.begin([&] { pack(level); });
     agree_on_memory(&ranks_, [&] {
-      remote_.entries = requests_.remote();
+      remote_.entries = requests_.total_received();
       reserve_entries(remote_, remote_.entries);
     });
-    requests_.ask(entry_columns());
-    const Counts come = requests_.expect([&] { expand(depth); }, edge_counts_);
-    agree_on_memory(&ranks_, [&] { reserve_edges(Requests::sum_of(come)); });
-    requests_.answer({{sizes_.data(), came_sizes_.data(), sizeof(std::uint32_t)}});
-    requests_.answer(edge_columns(), edge_counts_, come);
-    agree_on_memory(&ranks_, [&] { place(level); });
+    requests_.send_questions(entry_columns());
+    const Counts receive_counts = requests_.answer_counts_after([&] { expand(depth); }, edge_counts_);
+    agree_on_memory(&ranks_, [&] { reserve_edges(Requests::sum_of(receive_counts)); });
+    requests_.send_answers({{sizes_.data(), received_sizes_.data(), sizeof(std::uint32_t)}});
+    requests_.send_answers(edge_columns(), edge_counts_, receive_counts);
+    agree_on_memory(&ranks_, [&] { store_edges(level); });
   }
 
   std::uint64_t bytes() const {
-    return requests_.bytes() + leaving_.bytes() + remote_.bytes() + came_.bytes() + sizes_.bytes() +
-           came_sizes_.bytes() + begins_.bytes();
+    return requests_.bytes() + outgoing_.bytes() + remote_.bytes() + received_.bytes() + sizes_.bytes() +
+           received_sizes_.bytes() + begins_.bytes();
   }
 
  private:
@@ -65,23 +65,24 @@ class LevelRanks {
     if constexpr (Program::kDynamic) level.parents.reserve(device_, entries, kSampleBatch);
   }
   void reserve_edges(std::uint64_t edges) {
-    came_sizes_.reserve(device_, requests_.asked(), kSampleBatch);
-    came_.indices.reserve(device_, edges, kSampleBatch);
-    came_.targets.reserve(device_, edges, kSampleBatch);
-    if constexpr (Program::kUpdates) came_.arrivals.reserve(device_, edges, kSampleBatch);
+    received_sizes_.reserve(device_, requests_.total_sent(), kSampleBatch);
+    received_.indices.reserve(device_, edges, kSampleBatch);
+    received_.targets.reserve(device_, edges, kSampleBatch);
+    if constexpr (Program::kUpdates) received_.arrivals.reserve(device_, edges, kSampleBatch);
   }
   typename Requests::Columns entry_columns() const {
     typename Requests::Columns columns{
-        {leaving_.frontier.data(), remote_.frontier.data(), sizeof(FrontierEntry)}};
+        {outgoing_.frontier.data(), remote_.frontier.data(), sizeof(FrontierEntry)}};
     if constexpr (Program::kDynamic)
-      columns.push_back({leaving_.parents.data(), remote_.parents.data(), sizeof(Vertex)});
+      columns.push_back({outgoing_.parents.data(), remote_.parents.data(), sizeof(Vertex)});
     return columns;
   }
   typename Requests::Columns edge_columns() const {
-    typename Requests::Columns columns{{remote_.indices.data(), came_.indices.data(), sizeof(std::uint32_t)},
-                                       {remote_.targets.data(), came_.targets.data(), sizeof(Vertex)}};
+    typename Requests::Columns columns{
+        {remote_.indices.data(), received_.indices.data(), sizeof(std::uint32_t)},
+        {remote_.targets.data(), received_.targets.data(), sizeof(Vertex)}};
     if constexpr (Program::kUpdates)
-      columns.push_back({remote_.arrivals.data(), came_.arrivals.data(), sizeof(Vertex)});
+      columns.push_back({remote_.arrivals.data(), received_.arrivals.data(), sizeof(Vertex)});
     return columns;
   }
 
@@ -89,11 +90,11 @@ class LevelRanks {
   void pack(const SampleLevel& level) {
     const FrontierEntry* const frontier = level.frontier.data();
     const std::uint64_t packed =
-        requests_.order(level.entries, EntryWaits{levels_.program().graph, frontier, nullptr});
-    reserve_entries(leaving_, packed);
+        requests_.order(level.entries, AwaitedByEntry{levels_.program().graph, frontier, nullptr});
+    reserve_entries(outgoing_, packed);
     levels_.executor().for_each(packed, {},
-                                TakeEntries{requests_.items(), frontier, level.parents.data(),
-                                            leaving_.frontier.data(), leaving_.parents.data()});
+                                GatherEntries{requests_.items(), frontier, level.parents.data(),
+                                              outgoing_.frontier.data(), outgoing_.parents.data()});
   }
 
   /// Selects the edges of the entries that all ranks sent to this one.
@@ -108,30 +109,30 @@ class LevelRanks {
     selector_.select(remote_, depth, joined.origins);
     sizes_.reserve(device_, remote_.entries, kSampleBatch);
     executor.for_each(remote_.entries, {}, EntrySizes{remote_.offsets.data(), sizes_.data()});
-    edge_counts_ = requests_.by_rank(remote_.offsets.data(), counts);
+    edge_counts_ = requests_.answers_by_rank(remote_.offsets.data(), counts);
   }
 
   /// Copies the received edges into the order of the level's entries.
-  void place(SampleLevel& level) {
+  void store_edges(SampleLevel& level) {
     auto& executor = levels_.executor();
-    const std::uint64_t packed = requests_.asked();
+    const std::uint64_t packed = requests_.total_sent();
     level.offsets.reserve(device_, level.entries + 1, kSampleBatch);
     begins_.reserve(device_, packed + 1, kSampleBatch);
     executor.fill(level.offsets.data(), 0, level.entries * sizeof(std::uint64_t));
     executor.fill(lowest_.data(), 0xff, lowest_.bytes());
     executor.for_each(
         packed, {.lowest = lowest_.data()},
-        PlaceSizes{came_sizes_.data(), requests_.items(), level.offsets.data(), begins_.data()});
+        ScatterSizes{received_sizes_.data(), requests_.items(), level.offsets.data(), begins_.data()});
     executor.exclusive_sum(begins_.data(), packed);
     level.edges = executor.exclusive_sum(level.offsets.data(), level.entries);
     levels_.reserve_edges(level);
     std::uint64_t lowest = 0;
     executor.read(&lowest, lowest_.data(), 1, "samples");
-    levels_.note_largest(~lowest);
+    levels_.set_largest(~lowest);
     executor.template for_each_group<NoCounters>(
         packed, Groups::warps_then_blocks,
-        PlaceEdges{requests_.items(), begins_.data(), level.offsets.data(), EdgeColumns(came_),
-                   EdgeColumns(level)});
+        ScatterEdges{requests_.items(), begins_.data(), level.offsets.data(), EdgeColumns(received_),
+                     EdgeColumns(level)});
   }
 
   Communicator& ranks_;
@@ -139,11 +140,11 @@ class LevelRanks {
   Levels& levels_;
   LevelSelector<Levels>& selector_;
   std::vector<OriginBatch> batches_;          ///< by rank
-  SampleLevel leaving_;                       ///< entries that this rank sends, by owner of their lists
+  SampleLevel outgoing_;                      ///< entries that this rank sends, by owner of their lists
   SampleLevel remote_;                        ///< entries that this rank expands, by origin rank
-  SampleLevel came_;                          ///< received edges of the entries in leaving_
-  Buffer<std::uint32_t> sizes_, came_sizes_;  ///< edges of each entry in remote_, and in leaving_
-  Buffer<std::uint64_t> begins_;              ///< first edge in came_ of each entry in leaving_
+  SampleLevel received_;                      ///< received edges of the entries in outgoing_
+  Buffer<std::uint32_t> sizes_, received_sizes_;  ///< edges of each entry in remote_, and in outgoing_
+  Buffer<std::uint64_t> begins_;                  ///< first edge in received_ of each entry in outgoing_
   Buffer<unsigned long long> lowest_;         ///< complement of the most edges received for one entry
   Counts edge_counts_;                        ///< edges of all entries in remote_, by origin rank
   Requests requests_;

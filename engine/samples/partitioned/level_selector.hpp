@@ -42,15 +42,15 @@ struct QueuedLevel {
 
 /// The stretch that holds an item's list: one of 256 equal ranges of a partition's vertices, whose lists are
 /// contiguous. kNoKey if the item does not wait.
-template <class Waits>
+template <class Awaited>
 struct StretchOfItem {
   static constexpr std::uint32_t kStretches = 256;  ///< per partition
 
-  Waits waits;
+  Awaited awaited_of;
   OwnershipView owners;
 
   SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
-    const Vertex v = waits(item);
+    const Vertex v = awaited_of(item);
     if (v == kNoVertex) return kNoKey;
     const std::uint32_t owner = owners.owner(v);
     const std::uint64_t begin = owners.begins[owner], size = owners.begins[owner + 1] - begin;
@@ -65,13 +65,13 @@ class LevelSelector {
   using Program = typename Levels::Program;
 
  public:
-  /// `far`: partitions are in other GPUs' memory.
-  LevelSelector(const Device& device, Levels& levels, PartitionCache& cache, bool far)
+  /// `in_peer_memory`: partitions are in other GPUs' memory.
+  LevelSelector(const Device& device, Levels& levels, PartitionCache& cache, bool in_peer_memory)
       : device_(device),
         levels_(levels),
         cache_(cache),
         spare_(cache.partitions(), kSampleBatch),
-        stretches_(far ? cache.partitions() * std::size_t{kStretches} : 0, kSampleBatch),
+        stretches_(in_peer_memory ? cache.partitions() * std::size_t{kStretches} : 0, kSampleBatch),
         waiting_(cache.partitions(), 0) {}
 
   /// Selects the edges of a level whose entries belong to `origins`. This rank must own the entries' lists.
@@ -86,12 +86,12 @@ class LevelSelector {
     level.offsets.reserve(device_, level.entries + 1, kSampleBatch);
     levels_.begin_measure(level, queued_.empty());
     LevelTask task{level, depth, std::move(origins), LevelWork::measure};
-    if (!Program::kDynamic || levels_.program().every_is_candidate) {
+    if (!Program::kDynamic || levels_.program().all_are_candidates) {
       for (const LevelOrigin& origin : task.origins) levels_.measure(level, depth, origin);
       return queue_selection(std::move(task));
     }
     levels_.executor().fill(level.offsets.data(), 0, level.entries * sizeof(std::uint64_t));
-    await_lists(std::move(task), nullptr);
+    enqueue(std::move(task), nullptr);
   }
 
   /// Works on all waiting entries as partitions become resident. After every visit it calls
@@ -99,7 +99,7 @@ class LevelSelector {
   /// queue more levels.
   template <class Worked, class Visited>
   void drain(const Worked& worked, const Visited& visited) {
-    leave();
+    retire_levels();
     cache_.drain(waiting_, [&](std::span<const std::uint32_t> present) {
       levels_.work(queued_, present);
       worked(queued_, present);
@@ -108,7 +108,7 @@ class LevelSelector {
         for (QueuedLevel& queued : queued_) queued.waiting[p] = 0;
       }
       visited();
-      leave();
+      retire_levels();
     });
   }
 
@@ -119,23 +119,23 @@ class LevelSelector {
   }
 
  private:
-  static constexpr std::uint32_t kStretches = StretchOfItem<EntryWaits>::kStretches;
+  static constexpr std::uint32_t kStretches = StretchOfItem<AwaitedByEntry>::kStretches;
 
   void queue_selection(LevelTask task) {
     levels_.sum_sizes(task.level);
     levels_.reserve_edges(task.level);
     task.work = LevelWork::select;
-    if (task.level.edges > 0) await_lists(std::move(task), task.level.offsets.data());
+    if (task.level.edges > 0) enqueue(std::move(task), task.level.offsets.data());
   }
 
-  /// `offsets`: see EntryWaits.
-  void await_lists(LevelTask task, const std::uint64_t* offsets) {
-    const EntryWaits waits{levels_.program().graph, task.level.frontier.data(), offsets};
+  /// `offsets`: see AwaitedByEntry.
+  void enqueue(LevelTask task, const std::uint64_t* offsets) {
+    const AwaitedByEntry awaited_of{levels_.program().graph, task.level.frontier.data(), offsets};
     OrderedItems order = std::exchange(spare_, OrderedItems(cache_.partitions(), kSampleBatch));
     if (stretches_.keys() > 0 && task.origins.size() == 1) {
-      order_by_stretch(task.level.entries, waits, order);
+      order_by_stretch(task.level.entries, awaited_of, order);
     } else {
-      const OwnerOfItem<EntryWaits> owner{waits, cache_.owners()};
+      const OwnerOfItem<AwaitedByEntry> owner{awaited_of, cache_.owners()};
       levels_.executor().order_by_key(task.level.entries, owner, order);
     }
     if (task.work == LevelWork::select) levels_.begin_select(task, order);
@@ -144,7 +144,7 @@ class LevelSelector {
   }
 
   /// Removes levels without waiting entries, and queues the selection of those that were measured.
-  void leave() {
+  void retire_levels() {
     for (auto queued = queued_.begin(); queued != queued_.end();) {
       if (!queued->done()) {
         ++queued;
@@ -159,9 +159,10 @@ class LevelSelector {
 
   /// Orders entries by partition, and by stretch within it: a GPU resolves few addresses of another GPU's
   /// memory at a time.
-  void order_by_stretch(std::uint64_t entries, const EntryWaits& waits, OrderedItems& order) {
+  void order_by_stretch(std::uint64_t entries, const AwaitedByEntry& awaited_of, OrderedItems& order) {
     stretches_.items = std::move(order.items);
-    levels_.executor().order_by_key(entries, StretchOfItem<EntryWaits>{waits, cache_.owners()}, stretches_);
+    levels_.executor().order_by_key(entries, StretchOfItem<AwaitedByEntry>{awaited_of, cache_.owners()},
+                                    stretches_);
     order.items = std::move(stretches_.items);
     for (std::size_t p = 0; p < order.begins.size(); ++p) order.begins[p] = stretches_.begins[p * kStretches];
   }

@@ -22,31 +22,32 @@ namespace sluice::samples::cuda {
 /// Computes how many edges each listed entry selects.
 struct SizesOfListed {
   LevelView level;
-  ListedEntries turns;
+  ListedEntries entries;
   std::uint64_t* sizes;
 
-  __device__ void operator()(std::uint64_t turn, CudaLane&) const {
-    const std::uint64_t at = turns[turn];
-    sizes[turn] = level.offsets[at + 1] - level.offsets[at];
+  __device__ void operator()(std::uint64_t item, CudaLane&) const {
+    const std::uint64_t entry_id = entries[item];
+    sizes[item] = level.offsets[entry_id + 1] - level.offsets[entry_id];
   }
 };
 
 /// Calls the sampler's update for the edges of listed entries: one group per entry.
 template <class Program>
-struct ArriveOnPage {
+struct UpdateOnPage {
   Program program;
   LevelView level;
-  ListedEntries turns;
+  ListedEntries entries;
   std::uint32_t depth;
 
   template <class Group, class Counters>
-  __device__ bool operator()(const Group& group, std::uint64_t turn, Counters&) const {
-    const std::uint64_t at = turns[turn];
-    const FrontierEntry from = level.frontier[at];
-    const Vertex parent = Program::kDynamic ? level.parents[at] : kNoVertex;
-    for (std::uint64_t e = level.offsets[at] + group.rank(); e < level.offsets[at + 1]; e += Group::kSize) {
-      const Edge selected{from.vertex, level.targets[e], level.position(program.graph, from.vertex, e)};
-      level.arrivals[e] = program.arrival(program.expansion(from, depth, parent), selected);
+  __device__ bool operator()(const Group& group, std::uint64_t item, Counters&) const {
+    const std::uint64_t entry_id = entries[item];
+    const FrontierEntry entry = level.frontier[entry_id];
+    const Vertex parent = Program::kDynamic ? level.parents[entry_id] : kNoVertex;
+    for (std::uint64_t e = level.offsets[entry_id] + group.rank(); e < level.offsets[entry_id + 1];
+         e += Group::kSize) {
+      const Edge selected{entry.vertex, level.targets[e], level.position(program.graph, entry.vertex, e)};
+      level.arrivals[e] = program.arrival(program.expansion(entry, depth, parent), selected);
     }
     return true;
   }
@@ -57,11 +58,12 @@ template <class Program>
 struct AddReadBytes {
   Program program;
   LevelView level;
-  ListedEntries turns;
+  ListedEntries entries;
 
-  __device__ void operator()(std::uint64_t turn, CudaLane& lane) const {
-    const std::uint64_t at = turns[turn], edges = level.offsets[at + 1] - level.offsets[at];
-    lane.add(0, read_bytes(program, level.frontier[at].vertex, edges));
+  __device__ void operator()(std::uint64_t item, CudaLane& lane) const {
+    const std::uint64_t entry_id = entries[item],
+                        edges = level.offsets[entry_id + 1] - level.offsets[entry_id];
+    lane.add(0, read_bytes(program, level.frontier[entry_id].vertex, edges));
   }
 };
 
@@ -77,15 +79,15 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
         Base(setup, static_cast<LevelsWorkspace&>(*this)),
         cache_(cache),
         graph_(setup.graph),
-        read_(setup.graph.device, LaneOutput::kSums, "counters") {
-    memory_.clashes.reserve(device_, kMostSides, "counters");
-    executor_.fill(read_.data(), 0, read_.bytes());
+        in_place_bytes_(setup.graph.device, LaneOutput::kSums, "counters") {
+    memory_.clashes.reserve(device_, kMaxStreams, "counters");
+    executor_.fill(in_place_bytes_.data(), 0, in_place_bytes_.bytes());
   }
 
   CudaExecutor& executor() { return executor_; }
   void reserve_edges(SampleLevel& level) { Base::reserve_edges(level, Program::kUpdates); }
   /// Sets the most edges of one entry.
-  void note_largest(std::uint64_t largest) { memory_.host_facts.data()->largest = largest; }
+  void set_largest(std::uint64_t largest) { memory_.host_summary.data()->largest = largest; }
 
   /// Allocates what the selections of a level need on all partitions, before the first of them.
   void begin_select(const LevelTask& task, const OrderedItems& order) {
@@ -98,12 +100,12 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
       exclusive_sum(device_, begins, begins, order.size(), memory_.scan, stream_.get());
     }
     launches_.reserve(program_, largest());
-    ready_ = &task.level;
+    prepared_ = &task.level;
   }
 
   void work(const std::list<QueuedLevel>& queued, std::span<const std::uint32_t> present) {
     for (const QueuedLevel& level : queued) {
-      const bool other = queued.size() > 1 || ready_ != &level.task.level;
+      const bool other = queued.size() > 1 || prepared_ != &level.task.level;
       if (level.task.work == LevelWork::select && other) begin_select(level.task, level.order);
       work(level.task, level.order, present);
     }
@@ -112,10 +114,10 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
   /// Waits for the batch and adds its counters to the run's statistics.
   void finish() {
     Base::finish();
-    std::uint64_t read = 0;
-    executor_.read(&read, read_.data(), 1, "samples");
-    executor_.fill(read_.data(), 0, read_.bytes());
-    stats_.mapped_bytes += read;
+    std::uint64_t in_place_bytes = 0;
+    executor_.read(&in_place_bytes, in_place_bytes_.data(), 1, "samples");
+    executor_.fill(in_place_bytes_.data(), 0, in_place_bytes_.bytes());
+    stats_.mapped_bytes += in_place_bytes;
   }
 
   /// Copies the batch's samples to the host. Throws BudgetError.
@@ -124,7 +126,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     store_ = std::make_shared<SampleStore>();
     Base::collect(first, count, *store_);
   }
-  void leave(Instance, std::uint64_t, SampleSink& sink, BatchWriter& writer) {
+  void write_results(Instance, std::uint64_t, SampleSink& sink, BatchWriter& writer) {
     writer.submit([store = std::move(store_), &sink] { sink.write(store->batch()); });
   }
 
@@ -137,42 +139,42 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     const Program base = program_;
     const bool selects = task.work == LevelWork::select;
     const bool large = selects && Launches::needs_scratch(largest());
-    const std::vector<Waiting> all = waiting(order, present);
+    const std::vector<Waiting> queues = waiting(order, present);
     const Balance balance = graph_.peers ? Balance::automatic : cache_.paging().balance;
-    const std::vector<Share> shares = shares_for(all, balance, large);
+    const std::vector<Share> shares = shares_for(queues, balance, large);
     const std::uint64_t* const begins = memory_.listed_begins.data();
-    const bool timed = balance != Balance::automatic && all.size() == shares.size();
-    for (std::size_t side = 0; side < shares.size(); ++side) sides_[side].fork_from(stream_);
-    std::vector<ArriveOnPage<Program>> arrivals;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      program_ = on_page(base, cache_.page(all[i].partition));
-      const std::size_t side = i % shares.size();
-      if (timed) sides_.start(side);
-      for (const LevelOrigin& batch : batches(task, order.items.data() + all[i].begin, all[i].size)) {
+    const bool timed = balance != Balance::automatic && queues.size() == shares.size();
+    for (std::size_t stream = 0; stream < shares.size(); ++stream) streams_[stream].fork_from(stream_);
+    std::vector<UpdateOnPage<Program>> arrivals;
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+      program_ = on_page(base, cache_.page(queues[i].partition));
+      const std::size_t stream = i % shares.size();
+      if (timed) streams_.start(stream);
+      for (const LevelOrigin& batch : batches(task, order.items.data() + queues[i].begin, queues[i].size)) {
         program_.first = batch.first;
-        const std::uint64_t begin = all[i].begin + batch.begin;
-        const ListedEntries turns{order.items.data() + begin, batch.end - batch.begin};
+        const std::uint64_t begin = queues[i].begin + batch.begin;
+        const ListedEntries entries{order.items.data() + begin, batch.end - batch.begin};
         if (!selects) {
-          measure_listed(task, turns, sides_[side], shares[side].blocks);
+          measure_listed(task, entries, streams_[stream], shares[stream].blocks);
           continue;
         }
         const LevelView level = view_of(task.level);
         launches_.template select<ListedEntries>(
-            program_, {level, turns, task.depth, largest(), sides_[side], begins ? begins + begin : nullptr,
-                       memory_.clashes.data() + side, memory_.clashing.data() + begin, shares[side].blocks,
-                       shares[side].scratch});
-        if constexpr (Program::kUpdates) arrivals.push_back({program_, level, turns, task.depth});
-        if (cache_.in_place(all[i].partition))
-          executor_.for_each(turns.most, {.sums = read_.data()},
-                             AddReadBytes<Program>{program_, level, turns});
+            program_, {level, entries, task.depth, largest(), streams_[stream],
+                       begins ? begins + begin : nullptr, memory_.clashes.data() + stream,
+                       memory_.clashing.data() + begin, shares[stream].blocks, shares[stream].scratch});
+        if constexpr (Program::kUpdates) arrivals.push_back({program_, level, entries, task.depth});
+        if (cache_.in_place(queues[i].partition))
+          executor_.for_each(entries.max_count, {.sums = in_place_bytes_.data()},
+                             AddReadBytes<Program>{program_, level, entries});
       }
-      if (timed) sides_.stop(side);
+      if (timed) streams_.stop(stream);
     }
-    sides_.wait("samples");
+    streams_.wait("samples");
     arrive(arrivals);
     executor_.wait("samples");  // the slots may be overwritten
-    if (large) launches_.refuse_exhausted(stream_);
-    if (timed) stats_.kernels.add(sides_.seconds(all.size()));
+    if (large) launches_.throw_if_exhausted(stream_);
+    if (timed) stats_.kernels.add(streams_.seconds(queues.size()));
     program_ = base;
   }
 
@@ -181,19 +183,19 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
   using Base::device_, Base::executor_, Base::memory_, Base::program_, Base::stats_, Base::stream_,
       Base::launches_, Base::largest;
   /// Streams; more partitions are not timed.
-  static constexpr std::size_t kMostSides = SideStreams::kMaxStreams;
+  static constexpr std::size_t kMaxStreams = SideStreams::kMaxStreams;
 
-  void measure_listed(const LevelTask& task, const ListedEntries& turns, const Stream& side,
-                      unsigned most_blocks) {
+  void measure_listed(const LevelTask& task, const ListedEntries& entries, const Stream& stream,
+                      unsigned max_blocks) {
     if constexpr (Program::kDynamic)
-      launches_.launch("measure_kernel", side, turns.most * 32, most_blocks,
-                       measure_kernel<ListedEntries, Program>, program_, view_of(task.level), turns,
-                       task.depth, task.level.offsets.data(), memory_.facts.data());
+      launches_.launch("measure_kernel", stream, entries.max_count * 32, max_blocks,
+                       measure_kernel<ListedEntries, Program>, program_, view_of(task.level), entries,
+                       task.depth, task.level.offsets.data(), memory_.summary.data());
   }
 
-  void arrive(std::span<const ArriveOnPage<Program>> arrivals) {
+  void arrive(std::span<const UpdateOnPage<Program>> arrivals) {
     std::vector<std::uint64_t> counts;
-    for (const auto& each : arrivals) counts.push_back(each.turns.most);
+    for (const auto& each : arrivals) counts.push_back(each.entries.max_count);
     if constexpr (Program::kUpdates)
       executor_.template for_each_group_concurrently<NoCounters>(counts, Groups::warps,
                                                                  [&](std::size_t i) { return arrivals[i]; });
@@ -205,14 +207,14 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     std::uint64_t begin, size;  ///< in order of partition
   };
   std::vector<Waiting> waiting(const OrderedItems& order, std::span<const std::uint32_t> present) const {
-    std::vector<Waiting> all;
+    std::vector<Waiting> queues;
     for (const std::uint32_t p : present) {
-      const bool joins = !all.empty() && cache_.in_place(p) && cache_.in_place(all.back().partition) &&
-                         order.begins[p] == all.back().begin + all.back().size;
-      if (!joins) all.push_back({p, order.begins[p], 0});
-      all.back().size += order.count(p);
+      const bool joins = !queues.empty() && cache_.in_place(p) && cache_.in_place(queues.back().partition) &&
+                         order.begins[p] == queues.back().begin + queues.back().size;
+      if (!joins) queues.push_back({p, order.begins[p], 0});
+      queues.back().size += order.count(p);
     }
-    return all;
+    return queues;
   }
   /// A stream's share of the device.
   struct Share {
@@ -221,14 +223,14 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
   };
   /// Shares of as many streams as are useful: by work, or equal if balancing is off; no `blocks` if
   /// automatic.
-  std::vector<Share> shares_for(std::span<const Waiting> all, Balance balance, bool large) const {
-    std::size_t sides = graph_.peers ? std::size_t{1} : kMostSides;
-    if (large) sides = std::min<std::size_t>(sides, launches_.units());
-    std::vector<std::uint64_t> sizes(std::min(all.size(), sides));
-    for (std::size_t i = 0; i < all.size(); ++i) sizes[i % sizes.size()] += all[i].size;
+  std::vector<Share> shares_for(std::span<const Waiting> queues, Balance balance, bool large) const {
+    std::size_t streams = graph_.peers ? std::size_t{1} : kMaxStreams;
+    if (large) streams = std::min<std::size_t>(streams, launches_.units());
+    std::vector<std::uint64_t> sizes(std::min(queues.size(), streams));
+    for (std::size_t i = 0; i < queues.size(); ++i) sizes[i % sizes.size()] += queues[i].size;
     std::vector<Share> shares(sizes.size());
     if (balance != Balance::automatic) {
-      const std::vector<unsigned> blocks = shares_of(sizes, Launches::blocks_side_by_side(), balance);
+      const std::vector<unsigned> blocks = shares_of(sizes, Launches::concurrent_blocks(), balance);
       for (std::size_t i = 0; i < shares.size(); ++i) shares[i].blocks = blocks[i];
     }
     if (large) {
@@ -244,12 +246,12 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
   /// Divides a partition's entries into launches: all entries together, or those of each origin rank, or,
   /// without batching, those of each instance.
   std::vector<LevelOrigin> batches(const LevelTask& task, const std::uint32_t* order, std::uint64_t count) {
-    const bool each = !cache_.paging().batching;
-    if (!each && task.origins.size() == 1) return {{task.origins[0].first, 0, count}};
+    const bool per_instance = !cache_.paging().batching;
+    if (!per_instance && task.origins.size() == 1) return {{task.origins[0].first, 0, count}};
     std::vector<FrontierEntry> entries(count);
     memory_.listed.reserve(device_, count, kSampleBatch);
     executor_.for_each(
-        count, {}, TakeEntries{order, task.level.frontier.data(), nullptr, memory_.listed.data(), nullptr});
+        count, {}, GatherEntries{order, task.level.frontier.data(), nullptr, memory_.listed.data(), nullptr});
     executor_.wait("samples");
     copy_to_host(device_, entries.data(), memory_.listed.data(), count * sizeof(FrontierEntry));
     std::vector<std::uint32_t> listed(count);
@@ -257,9 +259,10 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     std::vector<LevelOrigin> found;
     auto origin = task.origins.begin();
     for (std::uint64_t i = 0; i < count; ++i) {
-      const bool leaves = listed[i] >= origin->end;
+      const bool origin_ends = listed[i] >= origin->end;
       while (listed[i] >= origin->end) ++origin;
-      const bool begins = i == 0 || leaves || (each && entries[i].instance != entries[i - 1].instance);
+      const bool begins =
+          i == 0 || origin_ends || (per_instance && entries[i].instance != entries[i - 1].instance);
       if (begins) found.push_back({origin->first, i, i});
       found.back().end = i + 1;
     }
@@ -268,10 +271,10 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
 
   PartitionCache& cache_;
   ResidentGraph::Impl& graph_;
-  Buffer<unsigned long long> read_;     ///< [0] bytes read in place
-  const SampleLevel* ready_ = nullptr;  ///< level of the last begin_select() call
+  Buffer<unsigned long long> in_place_bytes_;  ///< [0] bytes read in place
+  const SampleLevel* prepared_ = nullptr;      ///< level of the last begin_select() call
   std::shared_ptr<SampleStore> store_;  ///< the batch's samples
-  SideStreams sides_;                   ///< streams of partitions
+  SideStreams streams_;                 ///< streams of partitions
 };
 
 }  // namespace sluice::samples::cuda

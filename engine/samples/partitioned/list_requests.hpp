@@ -14,56 +14,58 @@ namespace sluice::samples {
 
 /// Questions to lists and the answers to them, as kernels see them. `Lists`:
 ///   Question, Answer    trivially copyable values; question.vertex is the vertex of its list
-///   kOneAnswer          true: each question has one answer; else answers(question) returns how many
-///   answer(group, question, present, to, counters)   false: a larger group must answer
+///   kOneAnswer          true: each question has one answer; else answer_count(question) returns how many
+///   answer(group, question, page_items, answers, counters)   false: a larger group must answer
 template <class Lists>
 struct ListQuestions {
   Lists lists;
-  typename Lists::Question* asked;
-  std::uint64_t* places;  ///< [questions + 1] first answer of each question; null: one answer each
+  typename Lists::Question* questions;
+  std::uint64_t* answer_begins;  ///< [questions + 1] first answer of each question; null: one answer each
   typename Lists::Answer* answers;
 
-  SLUICE_HD Vertex waits(std::uint64_t q) const { return asked[q].vertex; }
-  SLUICE_HD std::uint64_t place(std::uint64_t q) const { return Lists::kOneAnswer ? q : places[q]; }
+  SLUICE_HD Vertex awaited_vertex(std::uint64_t q) const { return questions[q].vertex; }
+  SLUICE_HD std::uint64_t answer_begin(std::uint64_t q) const {
+    return Lists::kOneAnswer ? q : answer_begins[q];
+  }
   /// Computes the number of answers of a question.
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t q, Lane&) const {
-    places[q] = lists.answers(asked[q]);
+    answer_begins[q] = lists.answer_count(questions[q]);
   }
   /// Answers a question from a resident list.
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
+  SLUICE_HD bool operator()(const Group& group, const PageItems& page_items, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t q = present.item(k);
-    return lists.answer(group, asked[q], present, answers + place(q), counters);
+    const std::uint64_t q = page_items.item(k);
+    return lists.answer(group, questions[q], page_items, answers + answer_begin(q), counters);
   }
 };
 
 /// The items of a `Batch` that ask. `Batch` has
-///   waits(item)      the vertex whose list the item waits for; kNoVertex: it does not wait
-///   question(item)   the item's question about that list
-///   take(group, item, question, answers, count)      receives the answers
+///   awaited_vertex(item)  the vertex whose list the item waits for; kNoVertex: it does not wait
+///   question(item)        the item's question about that list
+///   receive(group, item, question, answers, count)  receives the answers
 template <class Batch, class Lists>
 struct AskingItems {
   Batch batch;
   const std::uint32_t* order;  ///< the items, ordered by the rank that they ask
-  ListQuestions<Lists> questions;
+  ListQuestions<Lists> requests;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t q, Lane&) const {
-    questions.asked[q] = batch.question(order[q]);
+    requests.questions[q] = batch.question(order[q]);
   }
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
-    const std::uint64_t from = questions.place(q), to = questions.place(q + 1);
-    batch.take(group, order[q], questions.asked[q], questions.answers + from, to - from);
+    const std::uint64_t begin = requests.answer_begin(q), end = requests.answer_begin(q + 1);
+    batch.receive(group, order[q], requests.questions[q], requests.answers + begin, end - begin);
     return true;
   }
 };
 
 /// Passes the only answer of a question to its item; one lane per question.
 template <class Batch, class Lists>
-struct TakeAnswer {
+struct ReceiveAnswer {
   AskingItems<Batch, Lists> items;
 
   template <class Lane>
@@ -89,27 +91,29 @@ class ListRequests {
   /// asks. All ranks call it. Throws BudgetError on all ranks or on none.
   template <class Batch>
   bool visit(const Batch& batch, std::uint64_t items) {
-    const auto asking = [&] { return AskingItems<Batch, Lists>{batch, requests_.items(), view(own_)}; };
-    requests_.open([&] {
-      own_.asked.reserve(device_, requests_.order(items, WaitsOf<Batch>{batch}), kPurpose);
-      items_.executor().for_each(requests_.asked(), {}, asking());
+    const auto asking_items = [&] { return AskingItems<Batch, Lists>{batch, requests_.items(), view(own_)}; };
+    requests_.begin([&] {
+      own_.questions.reserve(device_, requests_.order(items, AwaitedByItem<Batch>{batch}), kPurpose);
+      items_.executor().for_each(requests_.total_sent(), {}, asking_items());
     });
-    if (!any_left(&ranks_, requests_.asked(), "samples under way")) return false;
-    agree_on_memory(&ranks_, [&] { remote_.asked.reserve(device_, requests_.remote(), kPurpose); });
-    requests_.ask({{own_.asked.data(), remote_.asked.data(), sizeof(typename Lists::Question)}});
-    Counts given, expected;
+    if (!any_left(&ranks_, requests_.total_sent(), "samples under way")) return false;
+    agree_on_memory(&ranks_,
+                    [&] { remote_.questions.reserve(device_, requests_.total_received(), kPurpose); });
+    requests_.send_questions(
+        {{own_.questions.data(), remote_.questions.data(), sizeof(typename Lists::Question)}});
+    Counts answers_sent, answers_received;
     agree_on_memory(&ranks_, [&] {
-      given = lay_out(remote_, requests_.received());
+      answers_sent = reserve_answers(remote_, requests_.received());
       const auto remote = view(remote_);
-      items_.visit(requests_.remote(), WaitsOf<ListQuestions<Lists>>{remote}, remote);
-      expected = lay_out(own_, requests_.sent());
+      items_.visit(requests_.total_received(), AwaitedByItem<ListQuestions<Lists>>{remote}, remote);
+      answers_received = reserve_answers(own_, requests_.sent());
     });
-    requests_.answer({{remote_.answers.data(), own_.answers.data(), sizeof(typename Lists::Answer)}}, given,
-                     expected);
+    requests_.send_answers({{remote_.answers.data(), own_.answers.data(), sizeof(typename Lists::Answer)}},
+                           answers_sent, answers_received);
     if constexpr (Lists::kOneAnswer) {
-      items_.executor().for_each(requests_.asked(), {}, TakeAnswer<Batch, Lists>{asking()});
+      items_.executor().for_each(requests_.total_sent(), {}, ReceiveAnswer<Batch, Lists>{asking_items()});
     } else {
-      items_.each(requests_.asked(), asking());
+      items_.for_each_group(requests_.total_sent(), asking_items());
     }
     return true;
   }
@@ -121,28 +125,28 @@ class ListRequests {
   static constexpr const char* kPurpose = "questions of ranks";
 
   struct Memory {
-    Buffer<typename Lists::Question> asked;
-    Buffer<std::uint64_t> places;
+    Buffer<typename Lists::Question> questions;
+    Buffer<std::uint64_t> answer_begins;
     Buffer<typename Lists::Answer> answers;
 
-    std::uint64_t bytes() const { return asked.bytes() + places.bytes() + answers.bytes(); }
+    std::uint64_t bytes() const { return questions.bytes() + answer_begins.bytes() + answers.bytes(); }
   };
   ListQuestions<Lists> view(const Memory& memory) const {
-    return {lists_, memory.asked.data(), memory.places.data(), memory.answers.data()};
+    return {lists_, memory.questions.data(), memory.answer_begins.data(), memory.answers.data()};
   }
 
   /// Allocates memory for the answers to `counts[r]` questions from, or to, each rank r. Returns the number
   /// of answers per rank, which the asking and the answering rank both compute.
-  Counts lay_out(Memory& memory, const Counts& counts) {
+  Counts reserve_answers(Memory& memory, const Counts& counts) {
     const std::uint64_t questions = requests_.sum_of(counts);
     std::uint64_t answers = questions;
     if constexpr (!Lists::kOneAnswer) {
-      memory.places.reserve(device_, questions + 1, kPurpose);
+      memory.answer_begins.reserve(device_, questions + 1, kPurpose);
       items_.executor().for_each(questions, {}, view(memory));
-      answers = items_.executor().exclusive_sum(memory.places.data(), questions);
+      answers = items_.executor().exclusive_sum(memory.answer_begins.data(), questions);
     }
     memory.answers.reserve(device_, answers, kPurpose);
-    return Lists::kOneAnswer ? counts : requests_.by_rank(memory.places.data(), counts);
+    return Lists::kOneAnswer ? counts : requests_.answers_by_rank(memory.answer_begins.data(), counts);
   }
 
   Communicator& ranks_;

@@ -37,44 +37,45 @@ class OwnerRequests {
 
   /// Begins a round: pack() orders the items that ask and writes their questions. All ranks call it. Throws
   /// BudgetError on all ranks if pack() does on one.
-  void open(const std::function<void()>& pack) {
+  void begin(const std::function<void()>& pack) {
     received_ = router_.exchange_counts_after(pack, sent_, kQuestions);
-    stats_.entries_sent += asked() - sent_[router_.own_rank()];
-    stats_.entries_received += remote() - received_[router_.own_rank()];
+    stats_.entries_sent += total_sent() - sent_[router_.own_rank()];
+    stats_.entries_received += total_received() - received_[router_.own_rank()];
   }
-  /// Orders the items below `items` for which waits(item) is a vertex, not kNoVertex, by the rank that owns
-  /// the vertex's list. Returns their number.
-  template <class Waits>
-  std::uint64_t order(std::uint64_t items, const Waits& waits) {
-    executor_.order_by_key(items, OwnerOfItem<Waits>{waits, owners_.view()}, order_);
+  /// Orders the items below `items` for which awaited_of(item) is a vertex, not kNoVertex, by the rank that
+  /// owns the vertex's list. Returns their number.
+  template <class Awaited>
+  std::uint64_t order(std::uint64_t items, const Awaited& awaited_of) {
+    executor_.order_by_key(items, OwnerOfItem<Awaited>{awaited_of, owners_.view()}, order_);
     sent_ = order_.counts();
-    return asked();
+    return total_sent();
   }
 
-  /// [asked()] the items that ask, in the executor's memory; sent(): how many ask each rank.
+  /// [total_sent()] the items that ask, in the executor's memory; sent(): how many ask each rank.
   const std::uint32_t* items() const { return order_.items.data(); }
-  std::uint64_t asked() const { return order_.size(); }
+  std::uint64_t total_sent() const { return order_.size(); }
   const Counts& sent() const { return sent_; }
   /// Number of questions to this rank, from all ranks together and from each.
-  std::uint64_t remote() const { return sum_of(received_); }
+  std::uint64_t total_received() const { return sum_of(received_); }
   const Counts& received() const { return received_; }
 
-  /// ask() sends columns of questions to the owners; answer() sends one answer to each question back.
-  void ask(const Columns& columns) { send(columns, sent_, received_, kQuestions); }
-  void answer(const Columns& columns) { send(columns, received_, sent_, kAnswers); }
+  /// send_questions() sends columns of questions to the owners; send_answers() sends one answer to each
+  /// question back.
+  void send_questions(const Columns& columns) { send(columns, sent_, received_, kQuestions); }
+  void send_answers(const Columns& columns) { send(columns, received_, sent_, kAnswers); }
 
   /// Any number of answers to each question: sends `given[r]` to rank r, and receives `expected[r]` from it.
-  void answer(const Columns& columns, const Counts& given, const Counts& expected) {
-    send(columns, given, expected, kAnswers);
+  void send_answers(const Columns& columns, const Counts& answers_sent, const Counts& answers_received) {
+    send(columns, answers_sent, answers_received, kAnswers);
   }
-  /// Calls answer(), which sets `given`, the number of answers to each rank; returns the number of answers
-  /// from each rank. All ranks call it; throws as open().
-  Counts expect(const std::function<void()>& answer, const Counts& given) const {
-    return router_.exchange_counts_after(answer, given, kAnswers);
+  /// Calls answer(), which sets `answers_sent`, the number of answers to each rank; returns the number of /
+  // answers from each rank. All ranks call it; throws as begin().
+  Counts answer_counts_after(const std::function<void()>& answer, const Counts& answers_sent) const {
+    return router_.exchange_counts_after(answer, answers_sent, kAnswers);
   }
   /// The number of answers of each rank, given the first answer begins[q] of each question q and the number
   /// of questions counts[r] of each rank r.
-  Counts by_rank(const std::uint64_t* begins, const Counts& counts) {
+  Counts answers_by_rank(const std::uint64_t* begins, const Counts& counts) {
     executor_.wait("answers");
     return sums_by_rank(device_, begins, counts);
   }

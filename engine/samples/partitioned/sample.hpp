@@ -31,8 +31,8 @@ SLUICE_HD std::uint64_t read_bytes(const SampleProgram<Sampler>& program, Vertex
   const std::uint64_t targets = edges * (program.coded.words ? kCodedBytes : kTargetBytes);
   if (program.select == Select::rejection) return edges * weight + targets;
   if (Program::kDynamic) return row.degree * std::uint64_t{kTargetBytes + weight} + targets;
-  const bool all = !program.sampler.replacement() && edges == program.candidates(v, row);
-  if (all) return (program.tables.positive ? std::uint64_t{row.degree} * weight : 0) + targets;
+  const bool takes_all = !program.sampler.replacement() && edges == program.candidates(v, row);
+  if (takes_all) return (program.tables.positive ? std::uint64_t{row.degree} * weight : 0) + targets;
   if (program.uniform) return targets;
   return edges * (program.select == Select::alias ? kAliasBytes : ctps_bytes(row.degree)) + targets;
 }

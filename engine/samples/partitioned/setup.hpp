@@ -22,8 +22,8 @@ template <class Program>
 struct LevelSetup : PagedSetup<Program> {
   StartsView starts;
   bool revisit;       ///< tree semantics
-  bool linear_asked;  ///< `--collision linear`
-  bool collects;      ///< true if a sink receives the samples
+  bool linear_requested;  ///< `--collision linear`
+  bool has_sink;          ///< true if a sink receives the samples
 };
 
 }  // namespace sluice::samples

@@ -16,13 +16,13 @@ inline namespace SLUICE_BUILD_NAMESPACE {  // templates have different code in f
 
 /// Memory of a batch: one row per instance.
 struct PoolBatch {
-  PoolBatch(const Device& device, std::uint64_t count, const PoolSizes& each)
-      : seeds(device, count * each.seeds, kPurpose),
-        pool(device, count * each.entries, kPurpose),
-        biases(device, count * each.biases(), kPurpose),
-        selected(device, count * each.selected, kPurpose),
-        targets(device, count * each.targets, kPurpose),
-        edges(device, count * 2 * each.edges, kPurpose) {}
+  PoolBatch(const Device& device, std::uint64_t count, const PoolSizes& sizes)
+      : seeds(device, count * sizes.seeds, kPurpose),
+        pool(device, count * sizes.entries, kPurpose),
+        biases(device, count * sizes.biases(), kPurpose),
+        selected(device, count * sizes.selected, kPurpose),
+        targets(device, count * sizes.targets, kPurpose),
+        edges(device, count * 2 * sizes.edges, kPurpose) {}
 
   static constexpr const char* kPurpose = "a batch of pools";
 
@@ -38,30 +38,30 @@ struct PoolPieces {
     Staging<Vertex> edges, seeds;
   };
 
-  PoolPieces(const Device& device, std::uint64_t batch, const PoolSizes& each) {
-    constexpr std::uint64_t kMost = 32u << 20, kShare = 8;
-    const std::uint64_t bytes = (each.seeds + 2 * each.edges) * sizeof(Vertex);
-    rows = std::min(batch,
-                    std::max<std::uint64_t>(std::min(kMost, host_budget().available() / kShare) / bytes, 1));
-    for (Piece& piece : both) {
-      piece.edges = Staging<Vertex>(device, rows * 2 * each.edges, "pools that leave");
-      piece.seeds = Staging<Vertex>(device, rows * each.seeds, "pools that leave");
+  PoolPieces(const Device& device, std::uint64_t batch, const PoolSizes& sizes) {
+    constexpr std::uint64_t kMaxBytes = 32u << 20, kShare = 8;
+    const std::uint64_t bytes = (sizes.seeds + 2 * sizes.edges) * sizeof(Vertex);
+    rows = std::min(
+        batch, std::max<std::uint64_t>(std::min(kMaxBytes, host_budget().available() / kShare) / bytes, 1));
+    for (Piece& piece : pieces) {
+      piece.edges = Staging<Vertex>(device, rows * 2 * sizes.edges, "pools that leave");
+      piece.seeds = Staging<Vertex>(device, rows * sizes.seeds, "pools that leave");
     }
   }
 
   /// The piece that is not being written.
-  const Piece& next() { return both[turn++ % 2]; }
+  const Piece& next() { return pieces[next_piece++ % 2]; }
 
   std::uint64_t rows;  ///< instances in a piece; 0 if results are not copied in pieces
-  std::uint64_t turn = 0;
-  std::array<Piece, 2> both;
+  std::uint64_t next_piece = 0;
+  std::array<Piece, 2> pieces;
 };
 
 /// One visit of a batch's instances to the resident partitions.
 struct PoolVisits {
   PageMap lists;
   PoolState* states;  ///< [instances]
-  Vertex* waits_at;   ///< [instances] vertex whose list is needed; kNoVertex: none
+  Vertex* awaited;    ///< [instances] vertex whose list is needed; kNoVertex: none
   bool first;         ///< true at a batch's first visit
 };
 
@@ -78,19 +78,19 @@ struct PoolRows {
             base.targets + row * sizes.targets,
             base.edges + row * 2 * sizes.edges};
   }
-  /// Walks an instance through resident lists, from where the last visit stopped. Sets `waits_at` to the
+  /// Walks an instance through resident lists, from where the last visit stopped. Sets `awaited` to the
   /// vertex whose list it needs, or kNoVertex at the end.
   template <class Group, class Program>
   SLUICE_HD void visit(const Group& group, const Program& program, Instance instance, std::uint64_t row,
                        const PoolVisits& visits) const {
-    const PoolRow own = at(row);
-    if (!visits.first && visits.waits_at[row] == kNoVertex) return;
-    PoolState state = visits.first ? program.begin(group, instance, own) : visits.states[row];
-    const Vertex waits =
-        program.walk(group, instance, state, own, PagedLists<Program::kTabled>{visits.lists});
-    if (waits == kNoVertex) program.end(group, state, own);
+    const PoolRow pool_row = at(row);
+    if (!visits.first && visits.awaited[row] == kNoVertex) return;
+    PoolState state = visits.first ? program.begin(group, instance, pool_row) : visits.states[row];
+    const Vertex awaited =
+        program.walk(group, instance, state, pool_row, PagedLists<Program::kTabled>{visits.lists});
+    if (awaited == kNoVertex) program.end(group, state, pool_row);
     group.sync();
-    if (group.rank() == 0) visits.states[row] = state, visits.waits_at[row] = waits;
+    if (group.rank() == 0) visits.states[row] = state, visits.awaited[row] = awaited;
   }
 };
 

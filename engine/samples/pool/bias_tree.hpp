@@ -17,20 +17,20 @@ struct BiasTree {
   std::uint64_t capacity;  ///< the most entries
 
   SLUICE_HD static constexpr std::uint64_t size(std::uint64_t capacity) {
-    std::uint64_t all = capacity;
-    while (capacity > kFan) all += capacity = above(capacity);
-    return all;
+    std::uint64_t total = capacity;
+    while (capacity > kFan) total += capacity = parent_count(capacity);
+    return total;
   }
 
   /// Computes all sums. Every lane calls it, and may then find entries.
   template <class Group>
   SLUICE_HD void build(const Group& group) const {
     std::uint64_t* level = biases;
-    for (std::uint64_t count = capacity; count > kFan; level += count, count = above(count)) {
+    for (std::uint64_t count = capacity; count > kFan; level += count, count = parent_count(count)) {
       group.sync();
-      for (std::uint64_t i = group.rank(); i < above(count); i += Group::kSize) {
+      for (std::uint64_t i = group.rank(); i < parent_count(count); i += Group::kSize) {
         std::uint64_t sum = 0;
-        for (std::uint64_t j = i * kFan; j < lesser((i + 1) * kFan, count); ++j) sum += level[j];
+        for (std::uint64_t j = i * kFan; j < minimum((i + 1) * kFan, count); ++j) sum += level[j];
         level[count + i] = sum;
       }
     }
@@ -41,7 +41,7 @@ struct BiasTree {
   SLUICE_HD void set(std::uint64_t entry, std::uint64_t bias) const {
     const std::uint64_t change = bias - biases[entry];  // may wrap around; the sums wrap back
     std::uint64_t* level = biases;
-    for (std::uint64_t count = capacity;; level += count, count = above(count), entry /= kFan) {
+    for (std::uint64_t count = capacity;; level += count, count = parent_count(count), entry /= kFan) {
       level[entry] += change;
       if (count <= kFan) return;
     }
@@ -51,13 +51,13 @@ struct BiasTree {
   template <class Group>
   SLUICE_HD std::uint32_t find(const Group& group, std::uint64_t x) const {
     unsigned level = 0;
-    for (std::uint64_t count = capacity; count > kFan; count = above(count)) ++level;
+    for (std::uint64_t count = capacity; count > kFan; count = parent_count(count)) ++level;
     for (std::uint64_t begin = 0;; begin *= kFan, --level) {
       const std::uint64_t* values = biases;
       std::uint64_t count = capacity;
-      for (unsigned below = 0; below < level; ++below) values += count, count = above(count);
+      for (unsigned below = 0; below < level; ++below) values += count, count = parent_count(count);
       const auto value = [&](std::uint64_t i) { return values[begin + i]; };
-      const auto found = first_sum_above(group, lesser(kFan, count - begin), x, value);
+      const auto found = first_sum_above(group, minimum(kFan, count - begin), x, value);
       x -= group.broadcast(found.sum - found.value, found.lane);  // position within the value's interval
       begin += found.index();
       if (level == 0) return static_cast<std::uint32_t>(begin);
@@ -65,8 +65,10 @@ struct BiasTree {
   }
 
  private:
-  SLUICE_HD static constexpr std::uint64_t above(std::uint64_t count) { return (count + kFan - 1) / kFan; }
-  SLUICE_HD static std::uint64_t lesser(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+  SLUICE_HD static constexpr std::uint64_t parent_count(std::uint64_t count) {
+    return (count + kFan - 1) / kFan;
+  }
+  SLUICE_HD static std::uint64_t minimum(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 };
 
 }  // namespace sluice::samples

@@ -38,10 +38,10 @@ class PagedPools {
         batch_(std::min<std::uint64_t>(cache_.plan().batch, job.instances())),
         memory_(device_, batch_, job.program.sizes()),
         states_(device_, batch_, PoolBatch::kPurpose),
-        waits_at_(device_, batch_, PoolBatch::kPurpose),
+        awaited_(device_, batch_, PoolBatch::kPurpose),
         pieces_(device_, batch_, job.program.sizes()),
-        at_(batch_),
-        done_(batch_),
+        host_awaited_(batch_),
+        final_states_(batch_),
         waiting_(cache_.partitions()) {
     if (!ranks_) return;
     const Lists lists{job.program};
@@ -53,39 +53,40 @@ class PagedPools {
     const auto batch = [this](Instance first, std::uint64_t count, BatchWriter& writer) {
       first_ = first, count_ = count;
       const double start = seconds_now();
-      go_on(true);
+      advance(true);
       do {
-        cache_.drain(waiting_, [this](std::span<const std::uint32_t>) { go_on(false); });
-      } while (ranks_ && ask());
+        cache_.drain(waiting_, [this](std::span<const std::uint32_t>) { advance(false); });
+      } while (ranks_ && request_targets());
       stats_.compute_seconds += seconds_now() - start;
-      copy_to_host(device_, done_.data(), states_.data(), count_ * sizeof(PoolState));
+      copy_to_host(device_, final_states_.data(), states_.data(), count_ * sizeof(PoolState));
       for (std::uint64_t i = 0; i < count_; ++i) {
-        stats_.steps += job_.program.edges_before(done_[i]);
-        stats_.mapped_bytes += done_[i].read;
+        stats_.steps += job_.program.edges_before(final_states_[i]);
+        stats_.mapped_bytes += final_states_[i].in_place_bytes;
       }
-      if (job_.sink) job_.leave(first_, count_, memory_, pieces_, writer);
+      if (job_.sink) job_.write_results(first_, count_, memory_, pieces_, writer);
     };
     run_batches(EqualBatches{batch_, batch, ranks_}, job_.range, job_.options.progress, stats_);
     cache_.count(stats_);
   }
 
  private:
-  void go_on(bool begins) {
-    const PoolVisits visits{cache_.publish(), states_.data(), waits_at_.data(), begins};
-    items_.each(count_, VisitPools{job_.rows(memory_), job_.program, first_, visits}, job_.groups());
-    copy_to_host(device_, at_.data(), waits_at_.data(), count_ * sizeof(Vertex));
+  void advance(bool first_visit) {
+    const PoolVisits visits{cache_.publish(), states_.data(), awaited_.data(), first_visit};
+    items_.for_each_group(count_, VisitPools{job_.rows(memory_), job_.program, first_, visits},
+                          job_.groups());
+    copy_to_host(device_, host_awaited_.data(), awaited_.data(), count_ * sizeof(Vertex));
     std::fill(waiting_.begin(), waiting_.end(), 0);
     for (std::uint64_t i = 0; i < count_; ++i)
-      if (at_[i] != kNoVertex) ++waiting_[cache_.plan().partitions.owner(at_[i])];
+      if (host_awaited_[i] != kNoVertex) ++waiting_[cache_.plan().partitions.owner(host_awaited_[i])];
   }
 
   /// Asks the owners of the lists for which pools still wait, and answers other ranks; false if no pool of
   /// any rank waits.
-  bool ask() {
+  bool request_targets() {
     using Waiting = WaitingPools<typename Job::Sampler>;
-    if (!questions_->visit(Waiting{job_.rows(memory_), states_.data(), waits_at_.data(), first_}, count_))
+    if (!questions_->visit(Waiting{job_.rows(memory_), states_.data(), awaited_.data(), first_}, count_))
       return false;
-    go_on(false);
+    advance(false);
     return true;
   }
 
@@ -100,10 +101,10 @@ class PagedPools {
   std::uint64_t batch_;
   PoolBatch memory_;
   Buffer<PoolState> states_;
-  Buffer<Vertex> waits_at_;
+  Buffer<Vertex> awaited_;
   PoolPieces pieces_;
-  ChargedVector<Vertex> at_;
-  ChargedVector<PoolState> done_;
+  ChargedVector<Vertex> host_awaited_;
+  ChargedVector<PoolState> final_states_;
   std::vector<std::uint64_t> waiting_;  ///< [partitions] pools that wait
   std::optional<ListRequests<E, Lists>> questions_;
   Instance first_ = 0;

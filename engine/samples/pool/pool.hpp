@@ -58,29 +58,29 @@ struct PoolJob : InstanceRun<WalkSink> {
   }
 
   /// Copies a batch's results to the host and submits them to the sink, in pieces.
-  void leave(Instance first, std::uint64_t count, const PoolBatch& memory, PoolPieces& pieces,
-             BatchWriter& writer) const {
+  void write_results(Instance first, std::uint64_t count, const PoolBatch& memory, PoolPieces& pieces,
+                     BatchWriter& writer) const {
     const std::uint64_t row = 2 * program.sizes().edges, pool = program.pool_size;
-    for (std::uint64_t from = 0; from < count; from += pieces.rows) {
-      const std::uint64_t some = std::min(pieces.rows, count - from);
-      const double leaving = seconds_now();
+    for (std::uint64_t begin = 0; begin < count; begin += pieces.rows) {
+      const std::uint64_t piece_rows = std::min(pieces.rows, count - begin);
+      const double start = seconds_now();
       const PoolPieces::Piece& piece = pieces.next();
-      copy_to_host(graph.device, piece.edges.data(), memory.edges.data() + from * row,
-                   some * row * sizeof(Vertex));
-      copy_to_host(graph.device, piece.seeds.data(), memory.seeds.data() + from * pool,
-                   some * pool * sizeof(Vertex));
-      stats.transfer_seconds += seconds_now() - leaving;
-      writer.submit([this, first, from, some, &piece] {
-        emit(first + from, some, piece.edges.data(), piece.seeds.data());
+      copy_to_host(graph.device, piece.edges.data(), memory.edges.data() + begin * row,
+                   piece_rows * row * sizeof(Vertex));
+      copy_to_host(graph.device, piece.seeds.data(), memory.seeds.data() + begin * pool,
+                   piece_rows * pool * sizeof(Vertex));
+      stats.transfer_seconds += seconds_now() - start;
+      writer.submit([this, first, begin, piece_rows, &piece] {
+        emit(first + begin, piece_rows, piece.edges.data(), piece.seeds.data());
       });
     }
   }
 
   /// Plans how partitions and pools share device memory.
   PagedPlan share_memory() const {
-    const std::uint64_t each =
+    const std::uint64_t pool_bytes =
         bytes_per_instance() + parked_pool_bytes<Sampler>(graph.device, graph.paging.shard, program);
-    return graph.plan_partitions(pages->columns, each, instances(), program.length);
+    return graph.plan_partitions(pages->columns, pool_bytes, instances(), program.length);
   }
 
   /// Blocks for large pools, since a pool begins with a pass over its entries; else warps.
@@ -107,9 +107,10 @@ struct PoolJob : InstanceRun<WalkSink> {
   void whole() const {
     const Device& device = graph.device;
     const bool copies = device.is_cuda();
-    const std::uint64_t each = bytes_per_instance();
-    const std::uint64_t batch = copies ? instances_at_once(device, each, instances())
-                                       : host_pool_batch(each, instances(), device.memory().available());
+    const std::uint64_t pool_bytes = bytes_per_instance();
+    const std::uint64_t batch = copies
+                                    ? instances_at_once(device, pool_bytes, instances())
+                                    : host_pool_batch(pool_bytes, instances(), device.memory().available());
     if (copies && device.is_planning()) return;
     const std::array<PoolBatch, 2> memory{PoolBatch(device, batch, program.sizes()),
                                           PoolBatch(device, copies ? 0 : batch, program.sizes())};
@@ -117,15 +118,15 @@ struct PoolJob : InstanceRun<WalkSink> {
     PoolPieces pieces(device, copies && sink ? batch : 0, program.sizes());
     E executor(device);
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
-      const std::size_t turn = copies ? 0 : stats.batches % 2;
-      const PoolRows out = rows(memory[turn]);
+      const std::size_t buffer_index = copies ? 0 : stats.batches % 2;
+      const PoolRows out = rows(memory[buffer_index]);
       const RunPools<PoolProgram<Sampler>> body{out, program, first};
       const double start = seconds_now();
       executor.template for_each_group<typename decltype(body)::Counters>(count, groups(), body);
       executor.wait("pools");
       stats.compute_seconds += seconds_now() - start;
       if (!sink) return;
-      if (copies) return leave(first, count, memory[turn], pieces, writer);
+      if (copies) return write_results(first, count, memory[buffer_index], pieces, writer);
       writer.submit([=, this] { emit(first, count, out.base.edges, out.base.seeds); });
     };
     run_batches(EqualBatches{batch, run}, range, options.progress, stats);

@@ -35,11 +35,12 @@ template <PoolSampler Sampler>
 std::uint64_t parked_pool_bytes(const Device& device, const Communicator* ranks,
                                 const PoolProgram<Sampler>& program) {
   if (!ranks) return kParkedPoolBytes;
-  const std::uint64_t places = PoolProgram<Sampler>::kBranches ? sizeof(std::uint64_t) : 0,
-                      question =
-                          sizeof(PoolQuestionOf<Sampler>) + places + program.neighbor_size() * sizeof(Vertex),
-                      asked = question + sizeof(std::uint32_t), remote = question + paged_item_bytes(device);
-  return kParkedPoolBytes + asked + static_cast<std::uint64_t>(ranks->size()) * remote;
+  const std::uint64_t begin_bytes = PoolProgram<Sampler>::kBranches ? sizeof(std::uint64_t) : 0,
+                      question_bytes = sizeof(PoolQuestionOf<Sampler>) + begin_bytes +
+                                       program.neighbor_size() * sizeof(Vertex),
+                      sent_bytes = question_bytes + sizeof(std::uint32_t),
+                      received_bytes = question_bytes + paged_item_bytes(device);
+  return kParkedPoolBytes + sent_bytes + static_cast<std::uint64_t>(ranks->size()) * received_bytes;
 }
 
 /// The pools of a batch, as AskingItems::batch.
@@ -49,26 +50,26 @@ struct WaitingPools {
 
   PoolRows rows;
   PoolState* states;
-  const Vertex* waits_at;  ///< vertex whose list each pool needs; kNoVertex: none
+  const Vertex* awaited;   ///< vertex whose list each pool needs; kNoVertex: none
   Instance first;          ///< first instance of the batch
 
-  SLUICE_HD Vertex waits(std::uint64_t pool) const { return waits_at[pool]; }
+  SLUICE_HD Vertex awaited_vertex(std::uint64_t pool) const { return awaited[pool]; }
   SLUICE_HD PoolQuestionOf<Sampler> question(std::uint64_t pool) const {
     const PoolState& state = states[pool];
     const std::uint64_t key = kBranches ? first + pool : state.draw;
     const auto low = static_cast<std::uint32_t>(key), high = static_cast<std::uint32_t>(key >> 32);
     if constexpr (kBranches) {
-      return {low, high, state.step, state.followed, waits_at[pool]};
+      return {low, high, state.step, state.expanded, awaited[pool]};
     } else {
-      return {low, high, waits_at[pool]};
+      return {low, high, awaited[pool]};
     }
   }
   template <class Group>
-  SLUICE_HD void take(const Group& group, std::uint64_t pool, const PoolQuestionOf<Sampler>&,
-                      const Vertex* targets, std::uint64_t count) const {
+  SLUICE_HD void receive(const Group& group, std::uint64_t pool, const PoolQuestionOf<Sampler>&,
+                         const Vertex* targets, std::uint64_t count) const {
     if constexpr (kBranches) {
-      Vertex* const to = rows.at(pool).targets;
-      for (std::uint64_t j = group.rank(); j < count; j += Group::kSize) to[j] = targets[j];
+      Vertex* const target = rows.at(pool).targets;
+      for (std::uint64_t j = group.rank(); j < count; j += Group::kSize) target[j] = targets[j];
       if (group.rank() == 0) states[pool].answered = true;
     } else {
       states[pool].target = *targets;
@@ -87,20 +88,20 @@ struct PoolLists {
 
   Program program;  ///< its graph has no edges: lists are read from partitions
 
-  SLUICE_HD std::uint64_t answers(const Question& asked) const {
-    return program.neighbors_of(asked.vertex, program.graph.row(asked.vertex));
+  SLUICE_HD std::uint64_t answer_count(const Question& question) const {
+    return program.neighbors_of(question.vertex, program.graph.row(question.vertex));
   }
   template <class Group>
-  SLUICE_HD bool answer(const Group& group, const Question& asked, const PageItems& present, Vertex* to,
-                        PickCounters&) const {
-    const Row row = program.graph.row(asked.vertex);
-    const std::uint64_t key = asked.low | std::uint64_t{asked.high} << 32;
+  SLUICE_HD bool answer(const Group& group, const Question& question, const PageItems& page_items,
+                        Vertex* answers, PickCounters&) const {
+    const Row row = program.graph.row(question.vertex);
+    const std::uint64_t key = question.low | std::uint64_t{question.high} << 32;
     if constexpr (kOneAnswer) {
-      if (group.rank() == 0) *to = Draw::target(present.page, row, key);
+      if (group.rank() == 0) *answers = Draw::target(page_items.page, row, key);
     } else {
-      const NeighborDraws draws{{program.seed, asked.step, key}, asked.entry, program.neighbor_size()};
-      Draw::targets(group, present.page, row, draws, program.neighbors_of(asked.vertex, row),
-                    program.distinct(), to);
+      const NeighborDraws draws{{program.seed, question.step, key}, question.entry, program.neighbor_size()};
+      Draw::targets(group, page_items.page, row, draws, program.neighbors_of(question.vertex, row),
+                    program.distinct(), answers);
     }
     return true;
   }

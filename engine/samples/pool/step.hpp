@@ -24,7 +24,7 @@ struct PoolState {
   std::uint32_t step = 0;
   std::uint32_t entries = 0;   ///< entries of the pool
   std::uint32_t selected = 0;  ///< entries that the step has selected
-  std::uint32_t followed = 0;  ///< selected entries whose neighbours are taken
+  std::uint32_t expanded = 0;  ///< selected entries whose neighbours are taken
   std::uint32_t entry = 0;     ///< the current entry
   std::uint32_t edge = 0;      ///< edges of the step so far
   std::uint32_t edges = 0;     ///< edges of earlier steps
@@ -33,7 +33,7 @@ struct PoolState {
   Vertex target = kNoVertex;
   bool answered = false;
   std::uint64_t draw = 0;
-  std::uint64_t read = 0;  ///< bytes of lists read in place
+  std::uint64_t in_place_bytes = 0;  ///< bytes of lists read in place
 };
 
 /// The number of elements of each array of an instance.
@@ -49,9 +49,11 @@ struct PoolSizes {
 /// Further bytes of an instance on a graph in partitions: its state, and the vertex whose list it waits for.
 inline constexpr std::uint64_t kParkedPoolBytes = sizeof(PoolState) + sizeof(Vertex);
 /// Instances in each of the host's two batches: one is written while the other runs.
-inline std::uint64_t host_pool_batch(std::uint64_t each, std::uint64_t instances, std::uint64_t available) {
+inline std::uint64_t host_pool_batch(std::uint64_t instance_bytes, std::uint64_t instances,
+                                     std::uint64_t available) {
   constexpr std::uint64_t kBatchBytes = 64u << 20;
-  const std::uint64_t fitting = std::min(kBatchBytes, available / 2) / std::max<std::uint64_t>(each, 1);
+  const std::uint64_t fitting =
+      std::min(kBatchBytes, available / 2) / std::max<std::uint64_t>(instance_bytes, 1);
   return std::clamp<std::uint64_t>(fitting, 1, std::max<std::uint64_t>(instances, 1));
 }
 
@@ -61,9 +63,9 @@ struct NeighborDraws {
   std::uint32_t entry, neighbors;
 
   /// The word of neighbour j; DistinctPicker draws its first choices with these words.
-  SLUICE_HD friend std::uint64_t draw_at(const NeighborDraws& own, Stream, std::uint32_t j) {
-    if (j == 0) return own.draws.block(Stream::select, own.entry).high();
-    return draw_at(own.draws, Stream::neighbor, own.entry * (own.neighbors - 1) + j - 1);
+  SLUICE_HD friend std::uint64_t draw_at(const NeighborDraws& words, Stream, std::uint32_t j) {
+    if (j == 0) return words.draws.block(Stream::select, words.entry).high();
+    return draw_at(words.draws, Stream::neighbor, words.entry * (words.neighbors - 1) + j - 1);
   }
 };
 
@@ -85,18 +87,19 @@ struct PoolDraw {
   /// earlier picks leave, which needs no further words.
   template <class Group, class Lists>
   SLUICE_HD static void targets(const Group& group, const Lists& lists, const Row& row,
-                                const NeighborDraws& draws, std::uint32_t count, bool distinct, Vertex* to) {
+                                const NeighborDraws& draws, std::uint32_t count, bool distinct,
+                                Vertex* output) {
     if (!distinct) {
       for (std::uint32_t j = group.rank(); j < count; j += Group::kSize)
-        to[j] = target(lists, row, make(row, draw_at(draws, Stream::select, j)));
+        output[j] = target(lists, row, make(row, draw_at(draws, Stream::select, j)));
       return group.sync();
     }
     const auto candidates = candidates_of(lists, row);
     PickCounters counters;
-    const Taken<std::uint32_t> taken{Collision::linear, nullptr, 0, to};
-    DistinctPicker(group, candidates, draws, Select::updated, taken, to, nullptr).pick(count, counters);
+    const Taken<std::uint32_t> taken{Collision::linear, nullptr, 0, output};
+    DistinctPicker(group, candidates, draws, Select::updated, taken, output, nullptr).pick(count, counters);
     for (std::uint32_t j = group.rank(); j < count; j += Group::kSize)
-      to[j] = lists.targets[row.offset + to[j]];
+      output[j] = lists.targets[row.offset + output[j]];
     group.sync();
   }
   /// Bytes of the list that one draw reads.
@@ -125,9 +128,9 @@ struct WholeLists {
     return PoolDraw<kTabled>::target(*this, row, state.draw);
   }
   template <class Group>
-  SLUICE_HD bool have_targets(const Group& group, Vertex, const Row& row, const NeighborDraws& draws,
-                              std::uint32_t count, bool distinct, Vertex* to, PoolState&) const {
-    PoolDraw<kTabled>::targets(group, *this, row, draws, count, distinct, to);
+  SLUICE_HD bool fetch_targets(const Group& group, Vertex, const Row& row, const NeighborDraws& draws,
+                               std::uint32_t count, bool distinct, Vertex* output, PoolState&) const {
+    PoolDraw<kTabled>::targets(group, *this, row, draws, count, distinct, output);
     return true;
   }
 };
@@ -142,19 +145,19 @@ struct PagedLists {
     if (state.target != kNoVertex) return state.target;
     const std::uint32_t slot = map.slot(v);
     if (slot == PageMap::kNoSlot) return kNoVertex;
-    if (slot == map.in_place) state.read += PoolDraw<kTabled>::bytes(row);
+    if (slot == map.in_place) state.in_place_bytes += PoolDraw<kTabled>::bytes(row);
     return PoolDraw<kTabled>::target(map.pages[slot], row, state.draw);
   }
-  /// Writes the targets of `count` neighbours of `v` to `to` unless another rank sent them; false if the list
-  /// of `v` is not resident.
+  /// Writes the targets of `count` neighbours of `v` to `output` unless another rank sent them; false if the
+  /// list of `v` is not resident.
   template <class Group>
-  SLUICE_HD bool have_targets(const Group& group, Vertex v, const Row& row, const NeighborDraws& draws,
-                              std::uint32_t count, bool distinct, Vertex* to, PoolState& state) const {
+  SLUICE_HD bool fetch_targets(const Group& group, Vertex v, const Row& row, const NeighborDraws& draws,
+                               std::uint32_t count, bool distinct, Vertex* output, PoolState& state) const {
     if (state.answered) return true;
     const std::uint32_t slot = map.slot(v);
     if (slot == PageMap::kNoSlot) return false;
-    if (slot == map.in_place) state.read += count * PoolDraw<kTabled>::bytes(row);
-    PoolDraw<kTabled>::targets(group, map.pages[slot], row, draws, count, distinct, to);
+    if (slot == map.in_place) state.in_place_bytes += count * PoolDraw<kTabled>::bytes(row);
+    PoolDraw<kTabled>::targets(group, map.pages[slot], row, draws, count, distinct, output);
     return true;
   }
 };
@@ -259,13 +262,13 @@ struct PoolProgram {
                         const Lists& lists) const {
     for (; state.step < length; ++state.step) {
       const WalkDraws draws{seed, state.step, instance};
-      const PhiloxBlock first = draws.block(Stream::select);
-      if (state.selected == 0 && !select(group, draws, first, state, row)) return kNoVertex;
-      for (; state.followed < state.selected; ++state.followed) {
-        const Vertex waits = follow(group, draws, first, state, row, lists);
-        if (waits != kNoVertex) return waits;
+      const PhiloxBlock first_block = draws.block(Stream::select);
+      if (state.selected == 0 && !select(group, draws, first_block, state, row)) return kNoVertex;
+      for (; state.expanded < state.selected; ++state.expanded) {
+        const Vertex awaited = expand_entry(group, draws, first_block, state, row, lists);
+        if (awaited != kNoVertex) return awaited;
       }
-      close(group, state, row);
+      end_step(group, state, row);
     }
     return kNoVertex;
   }
@@ -302,10 +305,11 @@ struct PoolProgram {
 
   /// Selects the step's entries; false if no bias is above 0. `total` omits them until they are replaced.
   template <class Group>
-  SLUICE_HD bool select(const Group& group, const WalkDraws& draws, const PhiloxBlock& first,
+  SLUICE_HD bool select(const Group& group, const WalkDraws& draws, const PhiloxBlock& first_block,
                         PoolState& state, const PoolRow& row) const {
     while (state.selected < frontier_size() && state.total > 0) {
-      const PhiloxBlock block = state.selected == 0 ? first : draws.block(Stream::select, state.selected);
+      const PhiloxBlock block =
+          state.selected == 0 ? first_block : draws.block(Stream::select, state.selected);
       state.entry = find(group, row.biases, uniform_index(block.low(), state.total));
       state.total -= row.biases.biases[state.entry];
       if constexpr (HasFrontierSize<Sampler>) {
@@ -323,49 +327,50 @@ struct PoolProgram {
 
   /// Takes the edges of the step's next entry. Returns the vertex whose list it waits for, or kNoVertex.
   template <class Group, class Lists>
-  SLUICE_HD Vertex follow(const Group& group, const WalkDraws& draws, const PhiloxBlock& first,
-                          PoolState& state, const PoolRow& row, const Lists& lists) const {
-    if (frontier_size() > 1) state.entry = row.selected[state.followed];
+  SLUICE_HD Vertex expand_entry(const Group& group, const WalkDraws& draws, const PhiloxBlock& first_block,
+                                PoolState& state, const PoolRow& row, const Lists& lists) const {
+    if (frontier_size() > 1) state.entry = row.selected[state.expanded];
     const Vertex from = row.pool[state.entry];
     const Row list = graph.row(from);
     if constexpr (kBranches) {
       const std::uint32_t count = neighbors_of(from, list);
-      const NeighborDraws own{draws, state.followed, neighbor_size()};
-      if (!lists.have_targets(group, from, list, own, count, distinct(), row.targets, state)) return from;
+      const NeighborDraws neighbor_draws{draws, state.expanded, neighbor_size()};
+      if (!lists.fetch_targets(group, from, list, neighbor_draws, count, distinct(), row.targets, state))
+        return from;
       state.answered = false;
-      for (std::uint32_t j = 0; j < count; ++j) take(group, state, row, from, row.targets[j], j == 0);
+      for (std::uint32_t j = 0; j < count; ++j) add_edge(group, state, row, from, row.targets[j], j == 0);
     } else {
       const std::uint64_t word =
-          state.followed == 0 ? first.high() : draws.block(Stream::select, state.followed).high();
+          state.expanded == 0 ? first_block.high() : draws.block(Stream::select, state.expanded).high();
       state.draw = PoolDraw<kTabled>::make(list, word);
       const Vertex to = lists.target(from, list, state);
       if (to == kNoVertex) return from;
       state.target = kNoVertex;
-      take(group, state, row, from, to, true);
+      add_edge(group, state, row, from, to, true);
     }
     return kNoVertex;
   }
 
   /// Records an edge. The vertex that it adds replaces the current entry, or is appended to the pool.
   template <class Group>
-  SLUICE_HD void take(const Group& group, PoolState& state, const PoolRow& row, Vertex from, Vertex to,
-                      bool in_place) const {
+  SLUICE_HD void add_edge(const Group& group, PoolState& state, const PoolRow& row, Vertex from, Vertex to,
+                          bool replaces_entry) const {
     Vertex* const edge = row.edges + 2 * (state.step * width() + state.edge++);
-    const Vertex member = brought(from, to);
+    const Vertex member = added_vertex(from, to);
     const std::uint64_t bias = bias_of(member);
     state.total += bias;
-    const std::uint32_t place = in_place ? state.entry : state.entries++;
+    const std::uint32_t position = replaces_entry ? state.entry : state.entries++;
     group.sync();
     if (group.rank() == 0) {
-      row.pool[place] = member;
-      row.biases.set(place, bias);
+      row.pool[position] = member;
+      row.biases.set(position, bias);
       edge[0] = from;
       edge[1] = to;
     }
     group.sync();
   }
 
-  SLUICE_HD Vertex brought(Vertex from, Vertex to) const {
+  SLUICE_HD Vertex added_vertex(Vertex from, Vertex to) const {
     if constexpr (HasPoolUpdate<Sampler>) {
       return sampler.update(graph, from, to);
     } else {
@@ -375,12 +380,12 @@ struct PoolProgram {
 
   /// Ends a step.
   template <class Group>
-  SLUICE_HD void close(const Group& group, PoolState& state, const PoolRow& row) const {
+  SLUICE_HD void end_step(const Group& group, PoolState& state, const PoolRow& row) const {
     if constexpr (kVaries) {
       fill(group, row, state.step * width() + state.edge, (state.step + 1) * width());
       state.edges += state.edge;
     }
-    state.selected = state.followed = state.edge = 0;
+    state.selected = state.expanded = state.edge = 0;
   }
 
   /// Marks edges [begin, end) as absent.

@@ -12,22 +12,22 @@ namespace sluice::walks {
 
 /// A parked walk: a walk between two rounds, in 16 bytes, one memory access of a lane. A walk without
 /// questions never waits within a step; it waits for the list of its current vertex.
-template <bool kAsks>
+template <bool kNeedsOtherLists>
 struct alignas(16) ParkedWalk {
   std::uint32_t index = 0;  ///< of the walk in the batch
   Vertex current = kNoVertex;
   Vertex previous = kNoVertex;
   std::uint32_t step = 0;
 
-  template <class Place>
-  SLUICE_HD static ParkedWalk of(std::uint32_t index, const Walker& walker, const Place&) {
+  template <class StepState>
+  SLUICE_HD static ParkedWalk of(std::uint32_t index, const Walker& walker, const StepState&) {
     return {index, walker.current, walker.previous, walker.step};
   }
-  SLUICE_HD void go_on(Walker& walker) const {
+  SLUICE_HD void restore(Walker& walker) const {
     walker.current = current, walker.previous = previous, walker.step = step, walker.trial = 0;
   }
   SLUICE_HD ParkedQuestion question() const { return {}; }
-  SLUICE_HD std::uint32_t waits_for(const PageMap& map) const { return map.owner(current); }
+  SLUICE_HD std::uint32_t awaited_partition(const PageMap& map) const { return map.owner(current); }
 };
 
 template <>
@@ -37,21 +37,21 @@ struct alignas(16) ParkedWalk<true> {
   Vertex previous = kNoVertex;
   std::uint32_t step = 0;
   std::uint32_t trial = 0;
-  Vertex asked = kNoVertex;
-  std::uint32_t asked_index = 0;
+  Vertex question_target = kNoVertex;
+  std::uint32_t question_index = 0;
   std::uint32_t partition = 0;  ///< that can answer the question
 
-  template <class Place>
-  SLUICE_HD static ParkedWalk of(std::uint32_t index, const Walker& walker, const Place& place) {
+  template <class StepState>
+  SLUICE_HD static ParkedWalk of(std::uint32_t index, const Walker& walker, const StepState& state) {
     return {index,        walker.current,        walker.previous,      walker.step,
-            walker.trial, place.question.target, place.question.index, place.key};
+            walker.trial, state.question.target, state.question.index, state.key};
   }
-  SLUICE_HD void go_on(Walker& walker) const {
+  SLUICE_HD void restore(Walker& walker) const {
     walker.current = current, walker.previous = previous, walker.step = step, walker.trial = trial;
   }
-  SLUICE_HD ParkedQuestion question() const { return {asked, asked_index}; }
-  SLUICE_HD std::uint32_t waits_for(const PageMap& map) const {
-    return asked == kNoVertex ? map.owner(current) : partition;
+  SLUICE_HD ParkedQuestion question() const { return {question_target, question_index}; }
+  SLUICE_HD std::uint32_t awaited_partition(const PageMap& map) const {
+    return question_target == kNoVertex ? map.owner(current) : partition;
   }
 };
 
@@ -63,24 +63,24 @@ struct QueueKeys {
   QueueKeys(const Communicator* ranks, std::uint32_t partitions, bool resident);
 
   bool resident;
-  std::uint32_t others = 0;  ///< keys of ranks, which come first; 0 in a run of one rank
-  std::uint32_t own = 0, pairs = 0, next_leg = 0, count = 0;
-  std::vector<std::uint32_t> of;  ///< indexed by key of ActiveWalks
+  std::uint32_t rank_keys = 0;  ///< keys of ranks, which come first; 0 in a run of one rank
+  std::uint32_t partition_keys = 0, pair_key = 0, next_leg_key = 0, count = 0;
+  std::vector<std::uint32_t> queue_key;  ///< indexed by key of ActiveWalks
 };
 
 /// One of a queue's two buffers: walks and their keys.
 template <class Walk>
-struct QueueSide {
+struct QueueBuffer {
   Walk* walks;
   std::uint32_t* keys;  ///< null as output of a sort if the keys will not be read
 };
 
 /// A queue's memory, as passed to a round.
 template <class Walk>
-struct QueueView : QueueSide<Walk> {
+struct QueueView : QueueBuffer<Walk> {
   Vertex* paths;                ///< [walks of the batch][row]
   std::uint64_t row;            ///< entries of a path: steps of a leg + 1, or kEndWords
-  const std::uint32_t* key_of;  ///< QueueKeys::of
+  const std::uint32_t* key_of;  ///< QueueKeys::queue_key
   std::uint32_t count;          ///< number of keys, and the key of ended walks
 
   SLUICE_HD Vertex* path(std::uint32_t index) const { return paths + index * row; }
@@ -91,7 +91,7 @@ struct QueueView : QueueSide<Walk> {
 template <class Program>
 struct BeginWalks {
   using Walks = WalksOn<Program, Partitioned>;
-  using Parked = ParkedWalk<Walks::kAsks>;
+  using Parked = ParkedWalk<Walks::kNeedsOtherLists>;
 
   Walks walks;
   QueueView<Parked> queue;
@@ -100,11 +100,11 @@ struct BeginWalks {
   SLUICE_HD std::uint32_t operator()(std::uint64_t i) const {
     const std::uint64_t index = i * halves + half;
     const auto walker = walks.begin(index);
-    typename Walks::Place place;
-    place.key = walks.first_key(index, walker);
+    typename Walks::StepState state;
+    state.key = walks.first_key(index, walker);
     if constexpr (!Program::kEndsOnly) *queue.path(static_cast<std::uint32_t>(index)) = walker.start;
-    queue.walks[i] = Parked::of(static_cast<std::uint32_t>(index), walker, place);
-    return queue.key_of[place.key];
+    queue.walks[i] = Parked::of(static_cast<std::uint32_t>(index), walker, state);
+    return queue.key_of[state.key];
   }
 };
 
@@ -116,40 +116,41 @@ struct FindKeys {
   std::uint64_t first;
 
   SLUICE_HD std::uint32_t operator()(std::uint64_t i) const {
-    return queue.key_of[queue.walks[first + i].waits_for(map)];
+    return queue.key_of[queue.walks[first + i].awaited_partition(map)];
   }
 };
 
-/// A round's work on a queue: take() precedes advance(), leave() follows it.
+/// A round's work on a queue: load() precedes advance(), park() follows it.
 template <class Program>
 struct QueuedWalks {
   using Walks = WalksOn<Program, Partitioned>;
-  using Parked = ParkedWalk<Walks::kAsks>;
+  using Parked = ParkedWalk<Walks::kNeedsOtherLists>;
 
   Walks walks;
   QueueView<Parked> queue;
 
-  /// Loads the parked walk at position `at`; returns its index in the batch.
-  SLUICE_HD std::uint32_t take(std::uint64_t at, typename Walks::Walker& walker,
-                               typename Walks::Place& place) const {
-    const Parked parked = queue.walks[at];
-    parked.go_on(walker);
-    place.question = parked.question();
-    walks.resume(parked.index, walker, place.question);
+  /// Loads the parked walk at `position`; returns its index in the batch.
+  SLUICE_HD std::uint32_t load(std::uint64_t position, typename Walks::Walker& walker,
+                               typename Walks::StepState& state) const {
+    const Parked parked = queue.walks[position];
+    parked.restore(walker);
+    state.question = parked.question();
+    walks.resume(parked.index, walker, state.question);
     return parked.index;
   }
-  /// Parks the walk again at position `at`; returns its key. Ended kEndsOnly walks write their row instead.
-  SLUICE_HD std::uint32_t leave(std::uint64_t at, std::uint32_t index, const typename Walks::Walker& walker,
-                                const typename Walks::Place& place) const {
-    const std::uint32_t key = queue.key_of[walks.key_after(walker, place)];
+  /// Parks the walk again at `position`; returns its key. Ended kEndsOnly walks write their row instead.
+  SLUICE_HD std::uint32_t park(std::uint64_t position, std::uint32_t index,
+                               const typename Walks::Walker& walker,
+                               const typename Walks::StepState& state) const {
+    const std::uint32_t key = queue.key_of[walks.key_after(walker, state)];
     if constexpr (Program::kEndsOnly) {
       if (key == queue.count) {
         Vertex* const end = queue.path(index);
         end[0] = walker.current, end[1] = walker.step;
       }
     }
-    if (key != queue.count) queue.walks[at] = Parked::of(index, walker, place);
-    return queue.keys[at] = key;
+    if (key != queue.count) queue.walks[position] = Parked::of(index, walker, state);
+    return queue.keys[position] = key;
   }
 };
 

@@ -36,23 +36,23 @@ using sluice::cuda::Stream;  // Stream of sluice names random numbers
 struct QueueCounts {
   unsigned long long* waiting;  ///< [keys] incremented for each walk that waits
   std::uint32_t keys;
-  WalkCounters* done;
+  WalkCounters* totals;
 };
 
 /// The segments that a kernel works on: those of present partitions.
 struct WalkSegments {
-  static constexpr unsigned kMost = 64;
-  std::uint64_t begin[kMost];
-  std::uint64_t before[kMost];  ///< walks in the preceding segments
+  static constexpr unsigned kMaxSegments = 64;
+  std::uint64_t begin[kMaxSegments];
+  std::uint64_t preceding[kMaxSegments];  ///< walks in the preceding segments
   unsigned count;
   std::uint64_t walks;
 
   __device__ __forceinline__ std::uint64_t position(std::uint64_t i) const {
     unsigned low = 0;
-    for (unsigned step = kMost / 2; step > 0; step /= 2) {
-      if (low + step < count && before[low + step] <= i) low += step;
+    for (unsigned step = kMaxSegments / 2; step > 0; step /= 2) {
+      if (low + step < count && preceding[low + step] <= i) low += step;
     }
-    return begin[low] + (i - before[low]);
+    return begin[low] + (i - preceding[low]);
   }
 };
 
@@ -86,28 +86,29 @@ __global__ void __launch_bounds__(kWalkBlock)
 
 /// Advances one walk as far as possible; returns its new key. All lanes of a warp call it.
 template <class Program>
-__device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>& queued, std::uint32_t at,
-                                                      bool takes_part, const QueueCounts& counts) {
+__device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>& queued,
+                                                      std::uint32_t position, bool active,
+                                                      const QueueCounts& counts) {
   using Walks = typename QueuedWalks<Program>::Walks;
   std::uint32_t key = counts.keys;
-  if (takes_part || Program::kScans) {  // scans need whole warps
+  if (active || Program::kScans) {  // scans need whole warps
     typename Walks::Walker walker;
-    typename Walks::Place place;
+    typename Walks::StepState state;
     std::uint32_t rounds = 0;
     Vertex* path = nullptr;
-    if (takes_part) path = queued.queue.path(queued.take(at, walker, place));
+    if (active) path = queued.queue.path(queued.load(position, walker, state));
     const auto store = [&](std::uint32_t step, Vertex v) {
-      if constexpr (!Program::kEndsOnly) path[step - queued.walks.from] = v;
+      if constexpr (!Program::kEndsOnly) path[step - queued.walks.leg_begin] = v;
     };
-    advance(queued.walks, walker, place, takes_part && walker.step < queued.walks.until, store, rounds);
-    if (takes_part) {
+    advance(queued.walks, walker, state, active && walker.step < queued.walks.leg_end, store, rounds);
+    if (active) {
       // Read again: keeping it in registers would reduce the number of concurrent walks.
-      const auto before = queued.queue.walks[at];
-      key = queued.leave(at, before.index, walker, place);
-      count_walk(counts.done, walker.step - before.step, rounds);
-      if (place.read > 0) {
-        atomicAdd(&counts.done[blockIdx.x % kWalkCounterSlots].read,
-                  static_cast<unsigned long long>(place.read));
+      const auto parked = queued.queue.walks[position];
+      key = queued.park(position, parked.index, walker, state);
+      count_walk(counts.totals, walker.step - parked.step, rounds);
+      if (state.in_place_bytes > 0) {
+        atomicAdd(&counts.totals[blockIdx.x % kWalkCounterSlots].in_place_bytes,
+                  static_cast<unsigned long long>(state.in_place_bytes));
       }
     }
   }
@@ -122,9 +123,9 @@ __global__ void __launch_bounds__(kWalkBlock)
   const auto blocks = static_cast<unsigned>((segments.walks + kWalkBlock - 1) / kWalkBlock);
   for (unsigned block = blockIdx.x; block < blocks; block += gridDim.x) {
     const std::uint64_t i = std::uint64_t{block} * kWalkBlock + threadIdx.x;
-    const bool takes_part = i < segments.walks;
-    const auto at = takes_part ? static_cast<std::uint32_t>(segments.position(i)) : 0;
-    count_arrivals(advance_walk(queued, at, takes_part, counts), counts, arrivals);
+    const bool active = i < segments.walks;
+    const auto position = active ? static_cast<std::uint32_t>(segments.position(i)) : 0;
+    count_arrivals(advance_walk(queued, position, active, counts), counts, arrivals);
   }
 }
 
@@ -132,8 +133,8 @@ __global__ void __launch_bounds__(kWalkBlock)
 
 class QueueBackend {
  public:
-  static constexpr bool kSteps = true;
-  static constexpr std::size_t kMostKeys = WalkSegments::kMost;
+  static constexpr bool kHasSteppedWalks = true;
+  static constexpr std::size_t kMaxKeys = WalkSegments::kMaxSegments;
 
   /// Device time between two points of a queue's stream, once the host has waited for them.
   class Interval {
@@ -141,7 +142,7 @@ class QueueBackend {
     void start(const QueueBackend& queue) { timer_.start(queue.stream_); }
     void stop(const QueueBackend& queue) { timer_.stop(queue.stream_), measured_ = true; }
     /// Zero where nothing was measured since the last call.
-    double take_seconds() { return std::exchange(measured_, false) ? timer_.seconds() : 0; }
+    double consume_seconds() { return std::exchange(measured_, false) ? timer_.seconds() : 0; }
 
    private:
     sluice::cuda::Timer timer_;
@@ -155,75 +156,75 @@ class QueueBackend {
   static std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup, const Walks& walks);
 
   /// True if each kernel works on one key.
-  bool wants_whole_keys() const { return apart_; }
+  bool works_per_key() const { return per_key_; }
   void clear(Vertex* rows, std::uint64_t values);
   template <class Walk, class Body>
-  void each_key(const QueueView<Walk>& view, std::uint64_t first, std::uint64_t count, const Body& body) {
+  void assign_keys(const QueueView<Walk>& view, std::uint64_t first, std::uint64_t count, const Body& body) {
     find_keys_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, shared_bytes(), stream_.get()>>>(
-        view.keys + first, count, counted(), body);
+        view.keys + first, count, counters(), body);
     check_launch("find_keys_kernel");
   }
   template <class Program>
   void work(const QueuedWalks<Program>& queued, std::span<const WalkSegment> segments) {
     const auto kernel = queued_walk_kernel<Program>;
-    const auto launch = [&](const WalkSegments& some, unsigned blocks, cudaStream_t stream) {
-      kernel<<<blocks, kWalkBlock, shared_bytes(), stream>>>(queued, some, counted());
+    const auto launch = [&](const WalkSegments& part, unsigned blocks, cudaStream_t stream) {
+      kernel<<<blocks, kWalkBlock, shared_bytes(), stream>>>(queued, part, counters());
       check_launch("queued_walk_kernel");
     };
-    apart_ ? launch_apart(segments, resident_blocks(kernel, kWalkBlock, shared_bytes()), launch)
-           : launch_together(segments, launch);
+    per_key_ ? launch_per_key(segments, resident_blocks(kernel, kWalkBlock, shared_bytes()), launch)
+             : launch_combined(segments, launch);
   }
 
   /// Launches a round's kernels by launch(stream), behind earlier work, beside the batch's other half.
   template <class Launch>
   void begin_round(const Launch& launch) {
-    stream_.join_into(walking_);
-    launch(walking_.get());
-    stream_.fork_from(walking_);
+    stream_.join_into(round_stream_);
+    launch(round_stream_.get());
+    stream_.fork_from(round_stream_);
   }
-  QueueCounts counted() const { return {waiting_.data(), keys_, done_.data()}; }
+  QueueCounts counters() const { return {waiting_.data(), keys_, totals_.data()}; }
   /// Resets the counts.
-  void forget();
-  /// Adds counts of walks, by key, that the next order() sorts as well.
-  void expect(std::span<const std::uint64_t> waiting);
+  void reset_counts();
+  /// Adds counts of walks, by key, that the next sort() sorts as well.
+  void add_counts(std::span<const std::uint64_t> waiting);
   template <class Walk>
-  void order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
-             std::span<const WalkSegment> segments, std::uint32_t keys);
+  void sort(const QueueBuffer<Walk>& source, const QueueBuffer<Walk>& target, std::uint64_t base,
+            std::span<const WalkSegment> segments, std::uint32_t keys);
   std::span<const std::uint64_t> counts();
   /// The counts of all ranks, [ranks][keys]; waits until the stream's work is complete.
   std::span<const std::uint64_t> gather(const Router& router);
-  double gather_seconds() { return gathering_.take_seconds(); }
+  double gather_seconds() { return gather_timer_.consume_seconds(); }
   /// Transposes steps[row][walks] to rows[walks][row]; blocks.
-  void turn(const Vertex* steps, std::uint64_t walks, std::uint64_t row, Vertex* rows);
+  void transpose_steps(const Vertex* steps, std::uint64_t walks, std::uint64_t row, Vertex* rows);
   void wait() { stream_.wait("walks"); }
   void finish() noexcept {
-    cudaStreamSynchronize(walking_.get());
+    cudaStreamSynchronize(round_stream_.get());
     cudaStreamSynchronize(stream_.get());
   }
   void* stream() const { return stream_.get(); }
-  WalkTotals totals() { return totals_of(device_, done_); }
+  WalkTotals totals() { return totals_of(device_, totals_); }
   const KernelTimes& times() { return times_; }
 
  private:
   using Launch = FunctionRef<void(const WalkSegments& segments, unsigned blocks, cudaStream_t stream)>;
   std::size_t shared_bytes() const { return keys_ <= kSharedKeys ? keys_ * sizeof(unsigned) : 0; }
-  void launch_together(std::span<const WalkSegment> segments, const Launch& launch);
-  void launch_apart(std::span<const WalkSegment> segments, unsigned blocks, const Launch& launch);
+  void launch_combined(std::span<const WalkSegment> segments, const Launch& launch);
+  void launch_per_key(std::span<const WalkSegment> segments, unsigned blocks, const Launch& launch);
 
   const Device& device_;
   std::uint32_t keys_;
-  bool apart_, batching_;
+  bool per_key_, batching_;
   Balance balance_;
   Timeout timeout_;
   Buffer<unsigned long long> waiting_, expected_, next_;
-  bool expects_ = false;                 ///< whether expected_ is to be added
+  bool has_expected_ = false;            ///< whether expected_ is to be added
   Buffer<unsigned long long> gathered_;  ///< [ranks][keys]
   Staging<std::uint64_t> on_host_, gathered_on_host_;
-  Buffer<WalkCounters> done_;
-  Interval gathering_;
+  Buffer<WalkCounters> totals_;
+  Interval gather_timer_;
   KernelTimes times_;
-  sluice::cuda::SideStreams sides_;    ///< one for each segment
-  Stream walking_;                     ///< rounds of walks
+  sluice::cuda::SideStreams side_streams_;   ///< one for each segment
+  Stream round_stream_;                      ///< rounds of walks
   sluice::cuda::HighPriorityStream stream_;  ///< all else, with priority over rounds of the other half
 };
 

@@ -5,9 +5,9 @@ namespace sluice::walks {
 namespace host {
 
 void QueueBackend::clear(Vertex* rows, std::uint64_t values) {
-  constexpr std::uint64_t kValuesAtOnce = 1u << 18;
-  parallel_blocks(threads_, values, kValuesAtOnce, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-    std::fill(rows + from, rows + to, kNoVertex);
+  constexpr std::uint64_t kValuesPerBlock = 1u << 18;
+  parallel_blocks(threads_, values, kValuesPerBlock, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::fill(rows + begin, rows + end, kNoVertex);
   });
 }
 

@@ -22,9 +22,9 @@ class SegmentCursor {
   SegmentCursor(const WalkSegment* segment, std::uint64_t skip) : segment_(segment), next_(skip) {
     while (next_ >= segment_->count && next_ > 0) next_ -= (segment_++)->count;
   }
-  std::uint64_t at() const { return segment_->begin + next_; }
+  std::uint64_t position() const { return segment_->begin + next_; }
   /// True if at least `count` more walks follow in this segment.
-  bool follow(std::uint64_t count) const { return next_ + count < segment_->count; }
+  bool has_further(std::uint64_t count) const { return next_ + count < segment_->count; }
   std::uint64_t next() {
     while (next_ == segment_->count) ++segment_, next_ = 0;
     return segment_->begin + next_++;
@@ -37,14 +37,14 @@ class SegmentCursor {
 
 class QueueBackend {
  public:
-  static constexpr bool kSteps = false;  ///< stepped walks run on GPUs only
-  static constexpr std::size_t kMostKeys = ~std::size_t{0};
+  static constexpr bool kHasSteppedWalks = false;  ///< stepped walks run on GPUs only
+  static constexpr std::size_t kMaxKeys = ~std::size_t{0};
 
   /// Measures nothing: the communicator counts exchanges between hosts.
   struct Interval {
     void start(const QueueBackend&) {}
     void stop(const QueueBackend&) {}
-    double take_seconds() const { return 0; }
+    double consume_seconds() const { return 0; }
   };
 
   explicit QueueBackend(const QueueSetup& setup)
@@ -53,25 +53,26 @@ class QueueBackend {
         queues_(threads_, setup.paging) {}
 
   /// True if teams of threads work on one key each.
-  bool wants_whole_keys() const { return teams_; }
+  bool works_per_key() const { return teams_; }
   void clear(Vertex* rows, std::uint64_t values);
   /// Sets the key of each walk first + i, for i below `count`, to body(i).
   template <class Walk, class Body>
-  void each_key(const QueueView<Walk>& view, std::uint64_t first, std::uint64_t count, const Body& body) {
-    parallel_blocks(threads_, count, kWalksAtOnce, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-      for (std::uint64_t i = from; i < to; ++i) view.keys[first + i] = body(i);
+  void assign_keys(const QueueView<Walk>& view, std::uint64_t first, std::uint64_t count, const Body& body) {
+    parallel_blocks(threads_, count, kWalksPerBlock, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t i = begin; i < end; ++i) view.keys[first + i] = body(i);
     });
   }
   template <class Program>
   void work(const QueuedWalks<Program>& queued, std::span<const WalkSegment> segments);
 
-  void forget() {}
-  void expect(std::span<const std::uint64_t>) {}
-  /// Copies walks of the segments to `to`, from `base` on, sorted by key; drops those with keys >= `keys`.
+  void reset_counts() {}
+  void add_counts(std::span<const std::uint64_t>) {}
+  /// Copies walks of the segments to `target`, from `base` on, sorted by key; drops those with keys >=
+  /// `keys`.
   template <class Walk>
-  void order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
-             std::span<const WalkSegment> segments, std::uint32_t keys);
-  /// The number of walks under each key after the last order().
+  void sort(const QueueBuffer<Walk>& source, const QueueBuffer<Walk>& target, std::uint64_t base,
+            std::span<const WalkSegment> segments, std::uint32_t keys);
+  /// The number of walks under each key after the last sort().
   std::span<const std::uint64_t> counts() const { return counts_; }
   // Only GPUs are connected directly.
   std::span<const std::uint64_t> gather(const Router&) const { return {}; }
@@ -79,70 +80,70 @@ class QueueBackend {
   void wait() {}
   void finish() {}
   void* stream() const { return nullptr; }
-  WalkTotals totals() const { return {steps_, rounds_, read_}; }
+  WalkTotals totals() const { return {steps_, rounds_, in_place_bytes_}; }
   const KernelTimes& times() { return queues_.times(); }
 
  private:
-  static constexpr std::uint64_t kWalksAtOnce = 4096;
+  static constexpr std::uint64_t kWalksPerBlock = 4096;
 
   unsigned threads_;
   bool teams_;
   HostQueues queues_;
   std::vector<std::uint64_t> counts_;
-  std::atomic<std::uint64_t> steps_{0}, rounds_{0}, read_{0};
+  std::atomic<std::uint64_t> steps_{0}, rounds_{0}, in_place_bytes_{0};
 };
 
 template <class Program>
-void QueueBackend::work(const QueuedWalks<Program>& all, std::span<const WalkSegment> segments) {
-  const auto& walks = all.walks;
-  const auto& view = all.queue;
+void QueueBackend::work(const QueuedWalks<Program>& all_walks, std::span<const WalkSegment> segments) {
+  const auto& walks = all_walks.walks;
+  const auto& view = all_walks.queue;
   using Lane = WalkLane<typename QueuedWalks<Program>::Walks>;
   std::vector<std::uint64_t> sizes;
   for (const WalkSegment& segment : segments) sizes.push_back(segment.count);
   if (!teams_) sizes.assign(1, walks_in(segments));
   const std::uint64_t grain =
-      std::clamp<std::uint64_t>(walks_in(segments) / (8 * threads_), 64, kWalksAtOnce);
-  queues_.work(sizes, grain, {}, [&](std::size_t first, std::uint64_t from, std::uint64_t to, unsigned) {
-    const QueuedWalks<Program> queued = all;  // a copy that stores to walks cannot alias
-    SegmentCursor cursor(&segments[first], from);
-    std::uint64_t steps = 0, read = 0, left = to - from;
-    const auto take = [&](Lane& lane) {
+      std::clamp<std::uint64_t>(walks_in(segments) / (8 * threads_), 64, kWalksPerBlock);
+  queues_.work(sizes, grain, {}, [&](std::size_t first, std::uint64_t begin, std::uint64_t end, unsigned) {
+    const QueuedWalks<Program> queued = all_walks;  // a copy that stores to walks cannot alias
+    SegmentCursor cursor(&segments[first], begin);
+    std::uint64_t steps = 0, in_place_bytes = 0, remaining = end - begin;
+    const auto load = [&](Lane& lane) {
       constexpr std::uint64_t kAhead = 16;
       // Walks after this block belong to another thread, which may be writing them.
-      if (left-- > kAhead && cursor.follow(kAhead))
-        walks.prefetch_row(view.walks[cursor.at() + kAhead].current);
+      if (remaining-- > kAhead && cursor.has_further(kAhead))
+        walks.prefetch_row(view.walks[cursor.position() + kAhead].current);
       lane.item = cursor.next();
-      lane.path = view.path(queued.take(lane.item, lane.walker, lane.place));
+      lane.path = view.path(queued.load(lane.item, lane.walker, lane.state));
       steps -= lane.walker.step;
     };
-    const auto leave = [&](const Lane& lane) {
-      queued.leave(lane.item, view.walks[lane.item].index, lane.walker, lane.place);
-      steps += lane.walker.step, read += lane.place.read;
+    const auto retire = [&](const Lane& lane) {
+      queued.park(lane.item, view.walks[lane.item].index, lane.walker, lane.state);
+      steps += lane.walker.step, in_place_bytes += lane.state.in_place_bytes;
     };
-    rounds_ += advance(walks, 0, to - from, take, leave);
-    steps_ += steps, read_ += read;
+    rounds_ += advance(walks, 0, end - begin, load, retire);
+    steps_ += steps, in_place_bytes_ += in_place_bytes;
   });
 }
 
 template <class Walk>
-void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
-                         std::span<const WalkSegment> segments, std::uint32_t keys) {
+void QueueBackend::sort(const QueueBuffer<Walk>& source, const QueueBuffer<Walk>& target, std::uint64_t base,
+                        std::span<const WalkSegment> segments, std::uint32_t keys) {
   std::vector<std::uint64_t> begins(keys + std::size_t{1}, base);
   order_in_blocks(
       threads_, walks_in(segments), begins,
       [this](std::uint64_t walks, std::uint64_t grain, auto&& body) {
         parallel_blocks(threads_, walks, grain, body);
       },
-      [&](std::uint64_t first, std::uint64_t last, const auto& see) {
+      [&](std::uint64_t first, std::uint64_t last, const auto& visit) {
         SegmentCursor cursor(segments.data(), first);
         for (std::uint64_t i = first; i < last; ++i) {
-          const std::uint64_t at = cursor.next();
-          if (from.keys[at] < keys) see(at, from.keys[at]);
+          const std::uint64_t source_index = cursor.next();
+          if (source.keys[source_index] < keys) visit(source_index, source.keys[source_index]);
         }
       },
-      [&](std::uint64_t place, std::uint64_t at, std::uint32_t key) {
-        to.walks[place] = from.walks[at];
-        if (to.keys) to.keys[place] = key;
+      [&](std::uint64_t target_index, std::uint64_t source_index, std::uint32_t key) {
+        target.walks[target_index] = source.walks[source_index];
+        if (target.keys) target.keys[target_index] = key;
       });
   counts_.resize(keys);
   for (std::uint32_t key = 0; key < keys; ++key) counts_[key] = begins[key + 1] - begins[key];

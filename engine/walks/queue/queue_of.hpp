@@ -1,5 +1,5 @@
 // A queue of parked walks on any backend, sorted by key. After a round, the advanced walks are sorted again,
-// within one side of the memory or from one side to the other; ended walks are dropped.
+// within one buffer or from one buffer to the other; ended walks are dropped.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace sluice::walks {
 
-/// Walks [begin, begin + count) of a QueueSide.
+/// Walks [begin, begin + count) of a QueueBuffer.
 struct WalkSegment {
   std::uint64_t begin, count;
 };
@@ -28,10 +28,10 @@ inline std::uint64_t walks_in(std::span<const WalkSegment> segments) {
 /// The common part of WalkQueue and SteppedWalks (`Half`). `Backend`: host::QueueBackend or
 /// cuda::QueueBackend.
 template <class Backend, class Half>
-class HalfOn : public Half {
+class WalkHalfOn : public Half {
  public:
-  HalfOn(const HalfOn&) = delete;
-  HalfOn& operator=(const HalfOn&) = delete;
+  WalkHalfOn(const WalkHalfOn&) = delete;
+  WalkHalfOn& operator=(const WalkHalfOn&) = delete;
 
   void wait() override {
     setup_.router ? setup_.router->wait(stream(), "walks of other ranks") : backend_.wait();
@@ -42,36 +42,38 @@ class HalfOn : public Half {
   double exchange_seconds() const override { return exchange_seconds_; }
 
  protected:
-  explicit HalfOn(const QueueSetup& setup)
-      : setup_(setup), backend_(setup), key_of_(setup.device, setup.keys.of.size(), "the partition look-up") {
-    copy_to_device(setup.device, key_of_.data(), setup.keys.of.data(), key_of_.bytes());
+  explicit WalkHalfOn(const QueueSetup& setup)
+      : setup_(setup),
+        backend_(setup),
+        key_of_(setup.device, setup.keys.queue_key.size(), "the partition look-up") {
+    copy_to_device(setup.device, key_of_.data(), setup.keys.queue_key.data(), key_of_.bytes());
   }
   // Only between connected GPUs. The host waits for nothing but counts.
   /// The counts of all ranks, [ranks][keys]. Also adds the time of the last exchange.
   std::span<const std::uint64_t> gather() {
-    const std::span<const std::uint64_t> all = backend_.gather(*setup_.router);
-    exchange_seconds_ += backend_.gather_seconds() + travelling_.take_seconds();
-    return all;
+    const std::span<const std::uint64_t> all_counts = backend_.gather(*setup_.router);
+    exchange_seconds_ += backend_.gather_seconds() + transfer_timer_.consume_seconds();
+    return all_counts;
   }
   /// As Router::begin_send.
   void begin_send(const RoutedColumn& walks, std::span<const std::uint64_t> send,
-                  std::span<const std::uint64_t> receive, std::uint64_t apart = 0) {
-    travelling_.start(backend_);
-    setup_.router->begin_send(walks, send, receive, stream(), apart);
-    travelling_.stop(backend_);
+                  std::span<const std::uint64_t> receive, std::uint64_t stride = 0) {
+    transfer_timer_.start(backend_);
+    setup_.router->begin_send(walks, send, receive, stream(), stride);
+    transfer_timer_.stop(backend_);
   }
-  std::size_t own() const { return setup_.router->own_rank(); }
+  std::size_t own_rank() const { return setup_.router->own_rank(); }
 
   const QueueSetup setup_;
   Backend backend_;
-  const Buffer<std::uint32_t> key_of_;  ///< QueueKeys::of
-  typename Backend::Interval travelling_;
+  const Buffer<std::uint32_t> key_of_;  ///< QueueKeys::queue_key
+  typename Backend::Interval transfer_timer_;
   double exchange_seconds_ = 0;
 };
 
 template <class Backend, class Walk>
-class QueueOf : public HalfOn<Backend, WalkQueue> {
-  using Base = HalfOn<Backend, WalkQueue>;
+class QueueOf : public WalkHalfOn<Backend, WalkQueue> {
+  using Base = WalkHalfOn<Backend, WalkQueue>;
 
  public:
   ~QueueOf() override { backend_.finish(); }  // work under way uses buffers
@@ -80,11 +82,11 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
   void begin() override;
   void begin_leg() override;
   void advance(std::span<const std::uint32_t> keys) override;
-  void go_on() override { advance({{setup_.keys.others}}); }
+  void advance_all() override { advance({{setup_.keys.rank_keys}}); }
   void collect() override;
   std::span<const std::uint64_t> waiting() const override { return waiting_; }
-  std::pair<Vertex, Vertex> first_pair(std::uint32_t key) override;
-  Crossing exchange() override;
+  std::pair<Vertex, Vertex> first_list_pair(std::uint32_t key) override;
+  ExchangeCounts exchange() override;
 
  protected:
   explicit QueueOf(const QueueSetup& setup);
@@ -94,8 +96,8 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
   virtual void begin_walks(const QueueView<Walk>& view, std::uint64_t count) = 0;
   /// QueuedWalks for all walks of the segments.
   virtual void work(const QueueView<Walk>& view, std::span<const WalkSegment> segments) = 0;
-  /// WalkProgram::scan_asks.
-  virtual Vertex asked_by(const Walker& walker) const = 0;
+  /// WalkProgram::second_list.
+  virtual Vertex second_list_of(const Walker& walker) const = 0;
   virtual const ActiveWalks& batch() const = 0;
 
   using Base::backend_, Base::setup_;
@@ -104,51 +106,51 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
   using Base::exchange_seconds_, Base::key_of_;
   static constexpr const char* kLabel = "walks from other ranks";
 
-  QueueSide<Walk> side(unsigned which) const { return {walks_[which].data(), keys_[which].data()}; }
+  QueueBuffer<Walk> buffer(unsigned which) const { return {walks_[which].data(), keys_[which].data()}; }
   QueueView<Walk> view() const {
-    return {side(side_), setup_.paths, setup_.row, key_of_.data(), setup_.keys.count};
+    return {buffer(current_), setup_.paths, setup_.row, key_of_.data(), setup_.keys.count};
   }
-  void start(std::uint64_t count);
+  void reset(std::uint64_t count);
   void find_keys(std::uint64_t first, std::uint64_t count);
-  void order(bool all);
-  void take(std::span<const std::uint64_t> counts);
-  std::vector<std::uint64_t> count_on_devices(Crossing& crossing);
-  std::vector<std::uint64_t> count_on_hosts(Crossing& crossing);
+  void sort_advanced(bool sort_all);
+  void add_segments(std::span<const std::uint64_t> counts);
+  std::vector<std::uint64_t> count_on_devices(ExchangeCounts& exchanged);
+  std::vector<std::uint64_t> count_on_hosts(ExchangeCounts& exchanged);
   void send(std::span<const std::uint64_t> receive);
 
   const Device& device_;
   Buffer<Walk> walks_[2];
   Buffer<std::uint32_t> keys_[2];
-  unsigned side_ = 0;
-  std::uint64_t top_ = 0;  ///< end of the walks on the current side
+  unsigned current_ = 0;
+  std::uint64_t end_ = 0;  ///< end of the walks in the current buffer
   std::vector<std::uint64_t> waiting_;
   std::vector<std::vector<WalkSegment>> segments_;  ///< by key
-  std::vector<WalkSegment> worked_;                 ///< advanced walks, to be sorted by their new keys
-  std::uint64_t base_ = 0;                          ///< begin of the range that was last sorted
+  std::vector<WalkSegment> advanced_;               ///< advanced walks, to be sorted by their new keys
+  std::uint64_t sorted_begin_ = 0;                  ///< begin of the range that was last sorted
   bool collected_ = true;
 };
 
 template <class Backend, class Walk>
 QueueOf<Backend, Walk>::QueueOf(const QueueSetup& setup)
     : Base(setup), device_(setup.device), waiting_(setup.keys.count, 0), segments_(setup.keys.count) {
-  const std::uint64_t capacity = queue_capacity(setup.most());
+  const std::uint64_t capacity = queue_capacity(setup.max_size());
   for (auto& walks : walks_) walks = Buffer<Walk>(device_, capacity, "walks under way");
   for (auto& keys : keys_) keys = Buffer<std::uint32_t>(device_, capacity, "queues of walks");
 }
 
 /// Resets the queue to `count` walks, whose keys the caller sets next.
 template <class Backend, class Walk>
-void QueueOf<Backend, Walk>::start(std::uint64_t count) {
-  top_ = count;
+void QueueOf<Backend, Walk>::reset(std::uint64_t count) {
+  end_ = count;
   std::ranges::fill(waiting_, 0);
   for (auto& segments : segments_) segments.clear();
-  worked_.assign(1, {0, count});
-  backend_.forget();
+  advanced_.assign(1, {0, count});
+  backend_.reset_counts();
 }
 
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::begin() {
-  start(setup_.size());
+  reset(setup_.size());
   begin_walks(view(), setup_.size());
   if (!setup_.keys.resident) collect();
 }
@@ -156,121 +158,121 @@ void QueueOf<Backend, Walk>::begin() {
 /// All walks that remain wait for the next leg.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::begin_leg() {
-  order(true);
+  sort_advanced(true);
   collect();
-  start(top_);
-  find_keys(0, top_);
+  reset(end_);
+  find_keys(0, end_);
   collect();
 }
 
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::find_keys(std::uint64_t first, std::uint64_t count) {
-  backend_.each_key(view(), first, count, FindKeys<Walk>{batch().map, view(), first});
+  backend_.assign_keys(view(), first, count, FindKeys<Walk>{batch().map, view(), first});
 }
 
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::advance(std::span<const std::uint32_t> keys) {
-  for (std::size_t from = 0; from < keys.size(); from += Backend::kMostKeys) {
+  for (std::size_t begin = 0; begin < keys.size(); begin += Backend::kMaxKeys) {
     collect();
-    const auto some = keys.subspan(from, std::min(Backend::kMostKeys, keys.size() - from));
-    if (backend_.wants_whole_keys()) order(true), collect();
-    for (const std::uint32_t key : some) {
-      worked_.insert(worked_.end(), segments_[key].begin(), segments_[key].end());
+    const auto chunk = keys.subspan(begin, std::min(Backend::kMaxKeys, keys.size() - begin));
+    if (backend_.works_per_key()) sort_advanced(true), collect();
+    for (const std::uint32_t key : chunk) {
+      advanced_.insert(advanced_.end(), segments_[key].begin(), segments_[key].end());
       segments_[key].clear();
       waiting_[key] = 0;
     }
-    if (worked_.empty()) continue;
-    backend_.forget();
-    work(view(), worked_);
+    if (advanced_.empty()) continue;
+    backend_.reset_counts();
+    work(view(), advanced_);
   }
 }
 
-/// Sorts the advanced walks, or all walks if `all` or if memory is short; collect() reads the counts.
+/// Sorts the advanced walks, or all walks if `sort_all` or if memory is short; collect() reads the counts.
 template <class Backend, class Walk>
-void QueueOf<Backend, Walk>::order(bool all) {
-  const std::uint64_t worked = walks_in(worked_), capacity = keys_[0].size();
-  all = all || top_ + worked > capacity;
-  if (worked_.empty()) backend_.forget();
-  if (all) {
-    backend_.expect(waiting_);
+void QueueOf<Backend, Walk>::sort_advanced(bool sort_all) {
+  const std::uint64_t advanced = walks_in(advanced_), capacity = keys_[0].size();
+  sort_all = sort_all || end_ + advanced > capacity;
+  if (advanced_.empty()) backend_.reset_counts();
+  if (sort_all) {
+    backend_.add_counts(waiting_);
     for (auto& segments : segments_) {
-      worked_.insert(worked_.end(), segments.begin(), segments.end());
+      advanced_.insert(advanced_.end(), segments.begin(), segments.end());
       segments.clear();
     }
   }
-  base_ = all ? 0 : top_;
-  QueueSide<Walk> to = side(all ? 1 - side_ : side_);
-  if (setup_.keys.resident) to.keys = nullptr;  // the next round advances all walks
-  backend_.order(side(side_), to, base_, worked_, setup_.keys.count);
-  if (all) side_ = 1 - side_, top_ = 0, std::ranges::fill(waiting_, 0);
-  worked_.clear();
+  sorted_begin_ = sort_all ? 0 : end_;
+  QueueBuffer<Walk> target = buffer(sort_all ? 1 - current_ : current_);
+  if (setup_.keys.resident) target.keys = nullptr;  // the next round advances all walks
+  backend_.sort(buffer(current_), target, sorted_begin_, advanced_, setup_.keys.count);
+  if (sort_all) current_ = 1 - current_, end_ = 0, std::ranges::fill(waiting_, 0);
+  advanced_.clear();
   collected_ = false;
 }
 
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::collect() {
-  if (!worked_.empty()) order(false);
-  if (!collected_) take(backend_.counts());
+  if (!advanced_.empty()) sort_advanced(false);
+  if (!collected_) add_segments(backend_.counts());
 }
 
-/// Adds segments for counts[key] walks of each key, sorted from `base_` on.
+/// Adds segments for counts[key] walks of each key, sorted from `sorted_begin_` on.
 template <class Backend, class Walk>
-void QueueOf<Backend, Walk>::take(std::span<const std::uint64_t> counts) {
-  top_ = base_;
+void QueueOf<Backend, Walk>::add_segments(std::span<const std::uint64_t> counts) {
+  end_ = sorted_begin_;
   for (std::size_t key = 0; key < waiting_.size(); ++key) {
     if (counts[key] == 0) continue;
-    segments_[key].push_back({top_, counts[key]});
+    segments_[key].push_back({end_, counts[key]});
     waiting_[key] += counts[key];
-    top_ += counts[key];
+    end_ += counts[key];
   }
   collected_ = true;
 }
 
 template <class Backend, class Walk>
-std::pair<Vertex, Vertex> QueueOf<Backend, Walk>::first_pair(std::uint32_t key) {
+std::pair<Vertex, Vertex> QueueOf<Backend, Walk>::first_list_pair(std::uint32_t key) {
   this->wait();
   Walk walk;
-  copy_to_host(device_, &walk, side(side_).walks + segments_[key].front().begin, sizeof walk);
+  copy_to_host(device_, &walk, buffer(current_).walks + segments_[key].front().begin, sizeof walk);
   Walker walker;
-  walk.go_on(walker);
-  return {walker.current, asked_by(walker)};
+  walk.restore(walker);
+  return {walker.current, second_list_of(walker)};
 }
 
 template <class Backend, class Walk>
-Crossing QueueOf<Backend, Walk>::exchange() {
-  order(true);
-  Crossing crossing;
+ExchangeCounts QueueOf<Backend, Walk>::exchange() {
+  sort_advanced(true);
+  ExchangeCounts exchanged;
   // Connected GPUs gather all counts themselves; otherwise the hosts exchange them.
   const std::vector<std::uint64_t> receive =
-      setup_.by_devices() ? count_on_devices(crossing) : count_on_hosts(crossing);
-  crossing.here = top_ - crossing.sent + crossing.received;
-  if (crossing.left > 0) send(receive);
-  return crossing;
+      setup_.exchanges_by_devices() ? count_on_devices(exchanged) : count_on_hosts(exchanged);
+  exchanged.local = end_ - exchanged.sent + exchanged.received;
+  if (exchanged.active > 0) send(receive);
+  return exchanged;
 }
 
 template <class Backend, class Walk>
-std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_devices(Crossing& crossing) {
-  const std::span<const std::uint64_t> all = this->gather();
-  take(all.subspan(this->own() * waiting_.size(), waiting_.size()));
-  return tally(all, setup_.keys.others, this->own(), crossing);
+std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_devices(ExchangeCounts& exchanged) {
+  const std::span<const std::uint64_t> all_counts = this->gather();
+  add_segments(all_counts.subspan(this->own_rank() * waiting_.size(), waiting_.size()));
+  return tally(all_counts, setup_.keys.rank_keys, this->own_rank(), exchanged);
 }
 
 template <class Backend, class Walk>
-std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& crossing) {
+std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(ExchangeCounts& exchanged) {
   collect();
   struct Message {
-    std::uint64_t to_you, sent, left;
+    std::uint64_t to_receiver, sent, active;
   };
-  std::vector<Message> out(setup_.keys.others), in(out.size());
-  crossing.sent = std::reduce(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(out.size()));
-  for (std::size_t rank = 0; rank < out.size(); ++rank) out[rank] = {waiting_[rank], crossing.sent, top_};
+  std::vector<Message> out(setup_.keys.rank_keys), in(out.size());
+  exchanged.sent = std::reduce(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(out.size()));
+  for (std::size_t rank = 0; rank < out.size(); ++rank) out[rank] = {waiting_[rank], exchanged.sent, end_};
   setup_.router->ranks().all_to_all(std::as_bytes(std::span(out)), std::as_writable_bytes(std::span(in)),
                                     kLabel);
   std::vector<std::uint64_t> receive;
   for (const Message& message : in) {
-    receive.push_back(message.to_you);
-    crossing.received += message.to_you;
-    crossing.travelled += message.sent, crossing.left += message.left;
+    receive.push_back(message.to_receiver);
+    exchanged.received += message.to_receiver;
+    exchanged.migrated += message.sent, exchanged.active += message.active;
   }
   return receive;
 }
@@ -279,56 +281,57 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& cros
 /// more walks than one rank has memory for.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::send(std::span<const std::uint64_t> receive) {
-  const std::span leave = std::span(waiting_).first(receive.size());
-  const std::uint64_t leaving = std::reduce(leave.begin(), leave.end()),
-                      arriving = std::reduce(receive.begin(), receive.end()), stayed = top_;
-  Walk* const walks = side(side_).walks;
-  const RoutedColumn column{walks, walks + stayed, sizeof(Walk)};
-  if (setup_.by_devices()) {
-    this->begin_send(column, leave, receive);
+  const std::span departures = std::span(waiting_).first(receive.size());
+  const std::uint64_t departing = std::reduce(departures.begin(), departures.end()),
+                      arriving = std::reduce(receive.begin(), receive.end()), remaining = end_;
+  Walk* const walks = buffer(current_).walks;
+  const RoutedColumn column{walks, walks + remaining, sizeof(Walk)};
+  if (setup_.exchanges_by_devices()) {
+    this->begin_send(column, departures, receive);
   } else {
-    exchange_seconds_ += setup_.router->send({&column, 1}, leave, receive, this->stream(), kLabel);
+    exchange_seconds_ += setup_.router->send({&column, 1}, departures, receive, this->stream(), kLabel);
   }
-  for (std::uint32_t key = 0; key < setup_.keys.others; ++key) segments_[key].clear(), waiting_[key] = 0;
-  top_ += arriving;
+  for (std::uint32_t key = 0; key < setup_.keys.rank_keys; ++key) segments_[key].clear(), waiting_[key] = 0;
+  end_ += arriving;
   if (setup_.keys.resident) {  // under the single key of this rank
-    segments_.back().assign(1, {leaving, top_ - leaving});
-    waiting_.back() = top_ - leaving;
+    segments_.back().assign(1, {departing, end_ - departing});
+    waiting_.back() = end_ - departing;
     return;
   }
-  if (leaving + arriving == 0) return;
-  backend_.forget();
-  if (arriving > 0) find_keys(stayed, arriving);
-  worked_.assign(1, {stayed, arriving});
+  if (departing + arriving == 0) return;
+  backend_.reset_counts();
+  if (arriving > 0) find_keys(remaining, arriving);
+  advanced_.assign(1, {remaining, arriving});
   collect();
 }
 
 /// The queue of the walks of one sampler.
 template <class Backend, class Program>
-class ProgramQueue final : public QueueOf<Backend, ParkedWalk<WalksOn<Program, Partitioned>::kAsks>> {
+class ProgramQueue final
+    : public QueueOf<Backend, ParkedWalk<WalksOn<Program, Partitioned>::kNeedsOtherLists>> {
   using Walks = WalksOn<Program, Partitioned>;
-  using Walk = ParkedWalk<Walks::kAsks>;
+  using Walk = ParkedWalk<Walks::kNeedsOtherLists>;
 
  public:
   ProgramQueue(const QueueSetup& setup, const Program& program, const Walks& walks)
       : QueueOf<Backend, Walk>(setup), program_(program), walks_(walks) {}
 
   /// True if SteppedWalks can run the program: every walk then makes one step a round.
-  static constexpr bool kInSteps = Backend::kSteps && !Program::kScans && !Program::kEndsOnly;
+  static constexpr bool kSteppable = Backend::kHasSteppedWalks && !Program::kScans && !Program::kEndsOnly;
   static std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup, const Walks& walks) {
-    if constexpr (kInSteps) return Backend::make_stepped(setup, walks);
+    if constexpr (kSteppable) return Backend::make_stepped(setup, walks);
     return nullptr;
   }
 
  private:
   void begin_walks(const QueueView<Walk>& view, std::uint64_t count) override {
     const QueueSetup& setup = this->setup_;
-    this->backend_.each_key(view, 0, count, BeginWalks<Program>{walks_, view, setup.half, setup.halves});
+    this->backend_.assign_keys(view, 0, count, BeginWalks<Program>{walks_, view, setup.half, setup.halves});
   }
   void work(const QueueView<Walk>& view, std::span<const WalkSegment> segments) override {
     this->backend_.work(QueuedWalks<Program>{walks_, view}, segments);
   }
-  Vertex asked_by(const Walker& walker) const override { return program_.scan_asks(walker); }
+  Vertex second_list_of(const Walker& walker) const override { return program_.second_list(walker); }
   const ActiveWalks& batch() const override { return walks_; }
 
   const Program& program_;

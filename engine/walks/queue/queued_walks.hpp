@@ -27,7 +27,7 @@ struct QueuedRun : InstanceRun<WalkSink, Options> {
 };
 
 enum class WalkMode {
-  brought,   ///< partitions are brought into slots and replaced
+  paged,     ///< partitions are brought into slots and replaced
   resident,  ///< every rank holds all of its partitions
   stepped,   ///< as resident, and each walk makes one step a round (SteppedWalks)
 };
@@ -64,17 +64,17 @@ class WalksInQueues {
   /// True if walks travel directly from GPU to GPU.
   bool linked() const { return router_ && router_->has_link(); }
   void connect();
-  const Vertex* join_rows();
+  const Vertex* merge_rows();
   void walk_batch(BatchWriter& writer);
   void walk_leg();
-  void walk_own();
+  void walk_own_partitions();
   void count_waiting();
-  std::uint64_t waiting_own() const;
+  std::uint64_t own_waiting_count() const;
   void work(std::vector<std::uint32_t> keys);
-  void exchange_by_turns();
-  bool exchange(WalkHalf& half, Crossing& crossing);
-  void bring_list(WalkQueue& queue, bool some);
-  void hold(std::vector<std::uint32_t> more);
+  void alternate_halves();
+  bool exchange(WalkHalf& half, ExchangeCounts& exchanged);
+  void fetch_list(WalkQueue& queue, bool has_walks);
+  void hold(std::vector<std::uint32_t> extra);
   void make_edge_set();
 
   ResidentGraph::Impl& graph_;
@@ -92,7 +92,7 @@ class WalksInQueues {
   std::vector<WalkHalf*> halves_;                       ///< queues_ or stepped_
   std::optional<BatchRows> rows_;
   std::vector<std::uint64_t> waiting_;  ///< walks that wait for each partition
-  bool leaves_ = false;                 ///< true if there is a sink
+  bool has_sink_ = false;               ///< true if there is a sink
   std::uint64_t batch_ = 0;
   std::optional<Router> router_;  ///< of ranks_; destroyed first, for other ranks may have failed
 };
@@ -111,12 +111,12 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                                              bool with_set = false);
 
 /// Whether a rank that owns partitions may, or must, hold all of its own.
-enum class Stay { never, may, must };
+enum class ShardResidency { never, allowed, required };
 /// True if ranks own partitions and `paging` selects no other way to work on queues.
-bool may_stay(const PagingOptions& paging);
+bool can_hold_shard(const PagingOptions& paging);
 
 /// Runs walks by WalksInQueues, with resident partitions if they fit. False, on all ranks, if they must and
 /// do not.
-bool walk_in_queues(const QueuedRun& run, Stay stay);
+bool walk_in_queues(const QueuedRun& run, ShardResidency residency);
 
 }  // namespace sluice::walks

@@ -12,29 +12,29 @@ namespace {
 
 /// Writes all starts on every rank; each rank counts the walks that begin in its partitions.
 __global__ void __launch_bounds__(kWalkBlock)
-    begin_steps_kernel(ActiveWalks walks, SteppedPaths paths, Leaving leaving, QueueCounts counts) {
+    begin_steps_kernel(ActiveWalks walks, SteppedPaths paths, Departures departures, QueueCounts counts) {
   extern __shared__ unsigned arrivals[];
   const std::uint64_t index = paths.index();
   std::uint32_t key = counts.keys;
   if (index < paths.capacity) {
     const Vertex start = walks.exists(index) ? walks.starts.start(walks.instance(index)) : kNoVertex;
     *paths.at(index, 0) = start;
-    if (start != kNoVertex && walks.length > 0) key = leaving.key_of[walks.map.owner(start)];
-    if (key < leaving.ranks) key = counts.keys;  // it begins on another rank
+    if (start != kNoVertex && walks.length > 0) key = departures.key_of[walks.map.owner(start)];
+    if (key < departures.ranks) key = counts.keys;  // it begins on another rank
   }
   count_arrivals(key, counts, arrivals);
 }
 
-template <bool kSeen>
+template <bool kHasPrevious>
 __global__ void __launch_bounds__(kWalkBlock)
-    arrive_kernel(const Departure<kSeen>* walks, std::uint64_t count, SteppedPaths paths,
+    arrive_kernel(const Departure<kHasPrevious>* walks, std::uint64_t count, SteppedPaths paths,
                   std::uint32_t step) {
   const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   if (i >= count) return;
-  const Departure<kSeen> walk = walks[i];
-  Vertex* const here = paths.at(walk.index, step);
-  *here = walk.current;
-  if constexpr (kSeen) here[-static_cast<std::int64_t>(paths.per_origin)] = walk.previous;
+  const Departure<kHasPrevious> walk = walks[i];
+  Vertex* const entry = paths.at(walk.index, step);
+  *entry = walk.current;
+  if constexpr (kHasPrevious) entry[-static_cast<std::int64_t>(paths.per_origin)] = walk.previous;
 }
 
 /// Fills the steps after `step`, which no walk makes, with kNoVertex.
@@ -48,59 +48,62 @@ __global__ void __launch_bounds__(kWalkBlock) end_steps_kernel(SteppedPaths path
 
 // ---- launchers
 
-SteppedQueue::SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen, MakeStep make_step)
-    : HalfOn(setup),
+SteppedQueue::SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool has_previous,
+                           MakeStep make_step)
+    : WalkHalfOn(setup),
       paths_{setup.paths, setup.row, setup.per_origin, setup.capacity, setup.half, setup.halves},
       batch_(batch),
-      seen_(seen),
+      has_previous_(has_previous),
       make_step_(std::move(make_step)),
-      walk_bytes_(seen ? sizeof(Departure<true>) : sizeof(Departure<false>)),
-      leaving_(setup.device, setup.keys.others * paths_.own_walks() * walk_bytes_, "walks that leave"),
-      arrived_(setup.device, paths_.own_walks() * walk_bytes_, "walks from other ranks") {}
+      walk_bytes_(has_previous ? sizeof(Departure<true>) : sizeof(Departure<false>)),
+      departures_(setup.device, setup.keys.rank_keys * paths_.own_walks() * walk_bytes_, "walks that leave"),
+      arrivals_(setup.device, paths_.own_walks() * walk_bytes_, "walks from other ranks") {}
 
 void SteppedQueue::begin() {
   step_ = 0;
-  backend_.forget();
+  backend_.reset_counts();
   if (blocks() == 0) return;
-  const QueueCounts counts = backend_.counted();
+  const QueueCounts counts = backend_.counters();
   backend_.begin_round([&](cudaStream_t stream) {
     begin_steps_kernel<<<blocks(), kWalkBlock, position_scratch_bytes(counts.keys), stream>>>(
-        batch_, paths_, leaving(), counts);
+        batch_, paths_, departures(), counts);
     check_launch("begin_steps_kernel");
   });
 }
 
-void SteppedQueue::go_on() {
-  backend_.forget();
+void SteppedQueue::advance_all() {
+  backend_.reset_counts();
   if (blocks() > 0)
     backend_.begin_round([&](cudaStream_t stream) {
-      make_step_(paths_, step_, leaving(), backend_.counted(), blocks(), stream);
+      make_step_(paths_, step_, departures(), backend_.counters(), blocks(), stream);
     });
   ++step_;
 }
 
-Crossing SteppedQueue::exchange() {
-  Crossing crossing;
-  const std::size_t ranks = setup_.keys.others;
-  const std::span<const std::uint64_t> all = gather();
-  const std::vector<std::uint64_t> receive = tally(all, ranks, own(), crossing);
-  if (crossing.left == 0) {
-    if (blocks() == 0) return crossing;
+ExchangeCounts SteppedQueue::exchange() {
+  ExchangeCounts exchanged;
+  const std::size_t ranks = setup_.keys.rank_keys;
+  const std::span<const std::uint64_t> all_counts = gather();
+  const std::vector<std::uint64_t> receive = tally(all_counts, ranks, own_rank(), exchanged);
+  if (exchanged.active == 0) {
+    if (blocks() == 0) return exchanged;
     end_steps_kernel<<<blocks(), kWalkBlock, 0, static_cast<cudaStream_t>(stream())>>>(paths_, step_);
     check_launch("end_steps_kernel");
-    return crossing;
+    return exchanged;
   }
-  begin_send({leaving_.data(), arrived_.data(), walk_bytes_},
-             all.subspan(own() * (all.size() / ranks), ranks), receive, paths_.own_walks());
-  if (crossing.received == 0) return crossing;
-  const auto arrive = [&]<bool kSeen>(std::bool_constant<kSeen>) {
-    arrive_kernel<kSeen>
-        <<<grid_for(crossing.received, kWalkBlock), kWalkBlock, 0, static_cast<cudaStream_t>(stream())>>>(
-            reinterpret_cast<const Departure<kSeen>*>(arrived_.data()), crossing.received, paths_, step_);
+  begin_send({departures_.data(), arrivals_.data(), walk_bytes_},
+             all_counts.subspan(own_rank() * (all_counts.size() / ranks), ranks), receive,
+             paths_.own_walks());
+  if (exchanged.received == 0) return exchanged;
+  const auto arrive = [&]<bool kHasPrevious>(std::bool_constant<kHasPrevious>) {
+    arrive_kernel<kHasPrevious>
+        <<<grid_for(exchanged.received, kWalkBlock), kWalkBlock, 0, static_cast<cudaStream_t>(stream())>>>(
+            reinterpret_cast<const Departure<kHasPrevious>*>(arrivals_.data()), exchanged.received, paths_,
+            step_);
     check_launch("arrive_kernel");
   };
-  seen_ ? arrive(std::true_type{}) : arrive(std::false_type{});
-  return crossing;
+  has_previous_ ? arrive(std::true_type{}) : arrive(std::false_type{});
+  return exchanged;
 }
 
 }  // namespace sluice::walks::cuda

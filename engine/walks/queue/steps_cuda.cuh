@@ -35,16 +35,16 @@ struct SteppedPaths {
     return (std::uint64_t{blockIdx.x} * halves + half) * kRun + threadIdx.x;
   }
   __device__ __forceinline__ Vertex* at(std::uint64_t index, std::uint32_t step) const {
-    const std::uint64_t before = index / per_origin * per_origin;
-    return paths + before * row + step * per_origin + (index - before);
+    const std::uint64_t preceding = index / per_origin * per_origin;
+    return paths + preceding * row + step * per_origin + (index - preceding);
   }
 };
 
 /// Departing walks, by destination rank.
-struct Leaving {
+struct Departures {
   void* walks;  ///< [ranks][capacity] Departure
   std::uint64_t capacity;
-  const std::uint32_t* key_of;  ///< QueueKeys::of
+  const std::uint32_t* key_of;  ///< QueueKeys::queue_key
   std::uint32_t ranks;
 };
 
@@ -53,20 +53,20 @@ struct Leaving {
 /// Makes step `step` + 1 of every walk on this rank; writes kNoVertex for all others.
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
-    step_kernel(WalksOn<Program, Partitioned> walks, SteppedPaths paths, std::uint32_t step, Leaving leaving,
-                QueueCounts counts) {
+    step_kernel(WalksOn<Program, Partitioned> walks, SteppedPaths paths, std::uint32_t step,
+                Departures departures, QueueCounts counts) {
   extern __shared__ unsigned long long places[];
-  constexpr bool kSeen = Program::kRedirects || Program::kUpdates;
+  constexpr bool kHasPrevious = Program::kRedirects || Program::kUpdates;
   const std::uint64_t index = paths.index();
   std::uint32_t key = counts.keys, steps = 0, rounds = 0;
   Walker walker;
   if (index < paths.capacity) {
-    Vertex* const here = paths.at(index, step);
-    Vertex to = kNoVertex;
-    walker.current = *here;
+    Vertex* const entry = paths.at(index, step);
+    Vertex next = kNoVertex;
+    walker.current = *entry;
     const Program* const program = walker.current == kNoVertex ? nullptr : walks.program_at(walker.current);
     if (program) {
-      if (kSeen && step > 0) walker.previous = here[-static_cast<std::int64_t>(paths.per_origin)];
+      if (kHasPrevious && step > 0) walker.previous = entry[-static_cast<std::int64_t>(paths.per_origin)];
       walker.step = step;
       walks.identify(index, walker);
       walker.row = walks.row_of(*program, walker.current);  // only if its list is present
@@ -75,53 +75,55 @@ __global__ void __launch_bounds__(kWalkBlock)
       rounds = 1;
       if (program->settle(walker, proposal) == Round::moved) {
         steps = 1;
-        to = walker.current;
-        if (walker.step < walks.until) key = leaving.key_of[walks.map.owner(to)];
+        next = walker.current;
+        if (walker.step < walks.leg_end) key = departures.key_of[walks.map.owner(next)];
       }
     }
-    here[paths.per_origin] = to;
+    entry[paths.per_origin] = next;
   }
-  count_walk(counts.done, steps, rounds);
-  const unsigned long long place = claim_block_position(counts.waiting, key, counts.keys, places);
-  if (key >= leaving.ranks) return;
-  auto* const to = static_cast<Departure<kSeen>*>(leaving.walks) + key * leaving.capacity + place;
-  to->index = static_cast<std::uint32_t>(index);
-  to->current = walker.current;
-  if constexpr (kSeen) to->previous = walker.previous;
+  count_walk(counts.totals, steps, rounds);
+  const unsigned long long position = claim_block_position(counts.waiting, key, counts.keys, places);
+  if (key >= departures.ranks) return;
+  auto* const departure =
+      static_cast<Departure<kHasPrevious>*>(departures.walks) + key * departures.capacity + position;
+  departure->index = static_cast<std::uint32_t>(index);
+  departure->current = walker.current;
+  if constexpr (kHasPrevious) departure->previous = walker.previous;
 }
 
 // ---- launchers
 
 /// The part of a stepped queue that is the same for all samplers.
-class SteppedQueue final : public HalfOn<QueueBackend, SteppedWalks> {
+class SteppedQueue final : public WalkHalfOn<QueueBackend, SteppedWalks> {
  public:
   /// Launches step_kernel.
-  using MakeStep = std::function<void(const SteppedPaths& paths, std::uint32_t step, const Leaving& leaving,
-                                      const QueueCounts& counts, unsigned blocks, cudaStream_t stream)>;
+  using MakeStep =
+      std::function<void(const SteppedPaths& paths, std::uint32_t step, const Departures& departures,
+                         const QueueCounts& counts, unsigned blocks, cudaStream_t stream)>;
 
-  /// Keeps `batch`. `seen`: kSeen of the departures.
-  SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen, MakeStep make_step);
+  /// Keeps `batch`. `has_previous`: kHasPrevious of the departures.
+  SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool has_previous, MakeStep make_step);
   ~SteppedQueue() override { backend_.finish(); }  // work under way uses buffers
 
   void begin() override;
-  void go_on() override;
-  Crossing exchange() override;
-  void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) override {
-    backend_.turn(steps, walks, setup_.row, rows);
+  void advance_all() override;
+  ExchangeCounts exchange() override;
+  void transpose_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) override {
+    backend_.transpose_steps(steps, walks, setup_.row, rows);
   }
 
  private:
   unsigned blocks() const { return static_cast<unsigned>(paths_.own_runs()); }
-  Leaving leaving() const {
-    return {leaving_.data(), paths_.own_walks(), key_of_.data(), setup_.keys.others};
+  Departures departures() const {
+    return {departures_.data(), paths_.own_walks(), key_of_.data(), setup_.keys.rank_keys};
   }
 
   const SteppedPaths paths_;
   const ActiveWalks& batch_;
-  bool seen_;
+  bool has_previous_;
   MakeStep make_step_;
   std::uint64_t walk_bytes_;
-  Buffer<std::byte> leaving_, arrived_;
+  Buffer<std::byte> departures_, arrivals_;
   std::uint32_t step_ = 0;
 };
 
@@ -130,10 +132,10 @@ std::unique_ptr<SteppedWalks> QueueBackend::make_stepped(const QueueSetup& setup
   using Program = typename Walks::WalkProgram;
   return std::make_unique<SteppedQueue>(
       setup, walks, Program::kRedirects || Program::kUpdates,
-      [&walks](const SteppedPaths& paths, std::uint32_t step, const Leaving& leaving,
+      [&walks](const SteppedPaths& paths, std::uint32_t step, const Departures& departures,
                const QueueCounts& counts, unsigned blocks, cudaStream_t stream) {
         step_kernel<Program><<<blocks, kWalkBlock, position_scratch_bytes(counts.keys), stream>>>(
-            walks, paths, step, leaving, counts);
+            walks, paths, step, departures, counts);
         check_launch("step_kernel");
       });
 }

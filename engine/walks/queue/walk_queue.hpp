@@ -18,27 +18,27 @@
 namespace sluice::walks {
 
 /// Counts of walks in one exchange between ranks.
-struct Crossing {
+struct ExchangeCounts {
   std::uint64_t sent = 0, received = 0;  ///< by this rank, to and from others
-  std::uint64_t here = 0;                ///< walks of the queue on this rank afterwards
+  std::uint64_t local = 0;               ///< walks of the queue on this rank afterwards
   // Of all ranks:
-  std::uint64_t travelled = 0, left = 0;  ///< walks that change rank; walks not ended
+  std::uint64_t migrated = 0, active = 0;  ///< walks that change rank; walks not ended
 };
 
-/// Fills in `crossing` from the counts of all ranks, [ranks][keys]. Returns the arrivals from each rank.
-inline std::vector<std::uint64_t> tally(std::span<const std::uint64_t> all, std::size_t ranks,
-                                        std::size_t own, Crossing& crossing) {
-  const std::size_t keys = all.size() / ranks;
+/// Fills in `exchanged` from the counts of all ranks, [ranks][keys]. Returns the arrivals from each rank.
+inline std::vector<std::uint64_t> tally(std::span<const std::uint64_t> all_counts, std::size_t ranks,
+                                        std::size_t own_rank, ExchangeCounts& exchanged) {
+  const std::size_t keys = all_counts.size() / ranks;
   const auto sum = [](std::span<const std::uint64_t> counts) {
     return std::reduce(counts.begin(), counts.end());
   };
   std::vector<std::uint64_t> receive(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const auto theirs = all.subspan(rank * keys, keys);
-    receive[rank] = theirs[own];
-    crossing.travelled += sum(theirs.first(ranks)), crossing.left += sum(theirs);
+    const auto rank_counts = all_counts.subspan(rank * keys, keys);
+    receive[rank] = rank_counts[own_rank];
+    exchanged.migrated += sum(rank_counts.first(ranks)), exchanged.active += sum(rank_counts);
   }
-  crossing.sent = sum(all.subspan(own * keys, ranks)), crossing.received = sum(receive);
+  exchanged.sent = sum(all_counts.subspan(own_rank * keys, ranks)), exchanged.received = sum(receive);
   return receive;
 }
 
@@ -50,9 +50,9 @@ class WalkHalf {
   /// Places all walks that begin on this rank at their starts.
   virtual void begin() = 0;
   /// Advances all walks on this rank; exchange() reports the result.
-  virtual void go_on() = 0;
+  virtual void advance_all() = 0;
   /// Sends departing walks to their ranks and receives arriving ones; all ranks call it.
-  virtual Crossing exchange() = 0;
+  virtual ExchangeCounts exchange() = 0;
   /// Waits until all work that was begun is complete.
   virtual void wait() = 0;
   /// The stream that its kernels run on; null on the host.
@@ -77,14 +77,14 @@ class WalkQueue : public WalkHalf {
   /// Number of waiting walks, by key.
   virtual std::span<const std::uint64_t> waiting() const = 0;
   /// The current vertex of the first walk under a key, and the vertex whose list it needs beside its own.
-  virtual std::pair<Vertex, Vertex> first_pair(std::uint32_t key) = 0;
+  virtual std::pair<Vertex, Vertex> first_list_pair(std::uint32_t key) = 0;
 };
 
 /// A WalkHalf in which every walk makes one step a round: steps_cuda.cuh. Paths are stored by step.
 class SteppedWalks : public WalkHalf {
  public:
   /// Transposes [row][walks] to rows.
-  virtual void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) = 0;
+  virtual void transpose_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) = 0;
 };
 
 /// What a WalkQueue or SteppedWalks is made from.
@@ -100,27 +100,27 @@ struct QueueSetup {
   unsigned half, halves;
 
   /// True if GPUs exchange walks directly: all partitions are resident and the GPUs are connected.
-  bool by_devices() const { return keys.resident && router && router->has_link(); }
+  bool exchanges_by_devices() const { return keys.resident && router && router->has_link(); }
   /// Walks in the largest part of a batch, and in this part, which has every `halves`-th walk.
-  std::uint64_t most() const { return (capacity + halves - 1) / halves; }
+  std::uint64_t max_size() const { return (capacity + halves - 1) / halves; }
   std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
 };
 
-/// Walks for which each side of a queue has memory. A round moves only the walks that it advanced, behind the
-/// others, while capacity lasts. The extra half avoids moving all walks in every round.
+/// Walks for which each buffer of a queue has memory. A round moves only the walks that it advanced, behind
+/// the others, while capacity lasts. The extra half avoids moving all walks in every round.
 constexpr std::uint64_t queue_capacity(std::uint64_t walks) {
   return walks + walks / 2;
 }
 
 /// Device bytes per walk of a queue, without the walk's path.
-constexpr std::uint64_t queued_walk_bytes(bool asks) {
-  const std::uint64_t walk = asks ? sizeof(ParkedWalk<true>) : sizeof(ParkedWalk<false>);
+constexpr std::uint64_t queued_walk_bytes(bool needs_other_lists) {
+  const std::uint64_t walk = needs_other_lists ? sizeof(ParkedWalk<true>) : sizeof(ParkedWalk<false>);
   return queue_capacity(2) * (walk + sizeof(std::uint32_t));
 }
 
 /// A walk that leaves a SteppedQueue for another rank: its index in the batch, its current vertex, and its
 /// previous one if hooks read the walker.
-template <bool kSeen>
+template <bool kHasPrevious>
 struct Departure {
   std::uint32_t index;
   Vertex current;
@@ -144,18 +144,18 @@ class WalkJob {
   virtual ActiveWalks& batch() = 0;
   /// Makes the present partitions visible to the next round.
   virtual void publish(PartitionCache& cache) = 0;
-  /// WalksOn<Program, Partitioned>::kAsks.
-  virtual bool asks() const = 0;
+  /// WalksOn<Program, Partitioned>::kNeedsOtherLists.
+  virtual bool needs_other_lists() const = 0;
   /// True if the sampler asks questions about edges.
   virtual bool has_questions() const = 0;
   /// Program::kEndsOnly: rows have kEndWords entries, and walks have no legs.
   virtual bool ends_only() const = 0;
-  /// ProgramQueue::kInSteps
-  virtual bool in_steps() const = 0;
+  /// ProgramQueue::kSteppable
+  virtual bool steppable() const = 0;
   /// Bytes for each slot in the look-up that a round publishes.
   virtual std::uint64_t slot_bytes() const = 0;
   virtual std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) = 0;
-  /// Null unless in_steps().
+  /// Null unless steppable().
   virtual std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup) = 0;
 };
 
@@ -167,14 +167,14 @@ class ProgramJob final : public WalkJob {
 
   ActiveWalks& batch() override { return walks_; }
   void publish(PartitionCache& cache) override { walks_.publish(cache, program_); }
-  bool asks() const override { return WalksOn<Program, Partitioned>::kAsks; }
+  bool needs_other_lists() const override { return WalksOn<Program, Partitioned>::kNeedsOtherLists; }
   bool has_questions() const override {
     return requires {
       requires Program::kQuestions;
     };
   }
   bool ends_only() const override { return Program::kEndsOnly; }
-  bool in_steps() const override { return Queue::kInSteps; }
+  bool steppable() const override { return Queue::kSteppable; }
   std::uint64_t slot_bytes() const override { return sizeof(PageView) + sizeof(Program); }
   std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) override {
     return std::make_unique<Queue>(setup, program_, walks_);
