@@ -144,7 +144,7 @@ struct JoinRows : View<Program> {
     before = this->states[sorted[rows[row]]];
     return true;
   }
-  SLUICE_HD static State none(State before) { return acc::SumProgram<Program> ? State{} : before; }
+  SLUICE_HD static State identity(State before) { return acc::SumProgram<Program> ? State{} : before; }
   SLUICE_HD bool receives(std::uint64_t, EdgeIndex e, State& value) const {
     value = values[order[e]];
     return true;
