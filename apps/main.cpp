@@ -13,7 +13,7 @@ namespace sluice::apps {
 namespace {
 
 /// Suites, replays and ablations are measured by another program.
-void refuse_laboratory(const std::vector<std::string>& words) {
+void refuse_bench_commands(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 4> kOptions{"--replay", "--batching", "--balance", "--schedule"};
   const auto throw_for = [](std::string_view word) {
     throw UsageError(fmt::format("{} is part of another program (see sluice-bench --help)", word));
@@ -36,6 +36,6 @@ int main(int argc, char** argv) {
                         "exact, reproducible graph sampling and random walks, on the host and on GPUs",
                         {"sluice generate kronecker --scale 18 --undirected --output graph.h5",
                          "sluice walk graph.h5 --kind uniform --length 40 --output walks.h5"},
-                        refuse_laboratory};
+                        refuse_bench_commands};
   return run_program(program, all_commands, argc, argv);
 }

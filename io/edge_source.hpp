@@ -66,8 +66,8 @@ struct ReadOptions {
   unsigned threads = 1;                ///< number of parsers
   std::size_t batch_bytes = 8u << 20;  ///< parsed at a time per thread, if memory allows
   /// Remedies for a missing weight or time, shown in the message; the caller knows the right option.
-  std::string weight_remedy = "every edge needs one, or leave --weights column out";
-  std::string time_remedy = "every edge needs one, or leave --timestamps out";
+  std::string weight_remedy = "every edge needs one, or omit --weights column";
+  std::string time_remedy = "every edge needs one, or omit --timestamps";
   /// The remedy for a format that has neither weights nor times.
   const std::string& remedy() const { return weights == WeightColumn::column ? weight_remedy : time_remedy; }
 };

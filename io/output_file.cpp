@@ -32,7 +32,7 @@ void sync_path(const std::string& path, const std::string& display_path) {
 /// replaced.
 void refuse_non_result(const std::string& path, mode_t mode) {
   if (S_ISREG(mode) || S_ISLNK(mode)) return;
-  if (!S_ISDIR(mode)) throw UsageError(path + " is no regular file: choose another name");
+  if (!S_ISDIR(mode)) throw UsageError(path + " is not a regular file: choose another name");
   const bool shards = fs::path(path).extension() == ".shards";
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path, error)) {
@@ -95,7 +95,7 @@ int replace(const std::string& from, const std::string& to) {
     if (::rename(from.c_str(), to.c_str()) != 0) {
       const int error = errno;
       if (::rename(old.c_str(), to.c_str()) == 0) return error;
-      throw RunError(system_message(to, error) + "; what had this name is now " + old);
+      throw RunError(system_message(to, error) + "; the previous file is now " + old);
     }
   }
   sync_folder_of(to);
@@ -158,7 +158,7 @@ void OutputFile::require_free(const std::string& path, bool force) {
   if (name.empty()) throw UsageError("the name of the output file is empty");
   struct stat found {};
   if (::lstat(name.c_str(), &found) == 0) {
-    if (!force) throw UsageError(name + " exists: give --force to replace it");
+    if (!force) throw UsageError(name + " exists: use --force to replace it");
     refuse_non_result(name, found.st_mode);
   } else if (errno != ENOENT) {
     throw RunError(system_message(name, errno));
@@ -209,7 +209,7 @@ void OutputFile::commit() {
   int error = 0;
   if (!force_) {
     error = rename_new(temporary_, path_);
-    if (error == EEXIST) throw UsageError(path_ + " exists: give --force to replace it");
+    if (error == EEXIST) throw UsageError(path_ + " exists: use --force to replace it");
   } else if (status_of(path_) && (folder_ || is_folder(path_))) {
     error = replace(temporary_, path_);
   } else if (::rename(temporary_.c_str(), path_.c_str()) != 0) {  // rename(2) replaces a file by a file

@@ -63,7 +63,7 @@ Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<
     parallel_blocks(threads, source.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t i = begin; i < end; ++i) {
         if (source[i] >= vertices || target[i] >= vertices) {
-          throw InputError(fmt::format("edge {} ({} to {}) leaves the range of {} vertices", i, source[i],
+          throw InputError(fmt::format("edge {} ({} to {}) is outside the range of {} vertices", i, source[i],
                                        target[i], vertices));
         }
         records[i].set_ends(source[i], target[i]);

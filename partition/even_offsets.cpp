@@ -40,7 +40,7 @@ class EvenOffsets {
   EvenOffsets(std::uint64_t vertices, std::uint64_t edges)
       : vertices_(vertices), edges_(edges), filled_(vertices / kChunkOffsets + 1, false) {
     void* const reserved = ::mmap(nullptr, bytes(), PROT_NONE, kPrivate, -1, 0);
-    if (reserved == MAP_FAILED) throw BudgetError("no address space for the offsets of so many vertices");
+    if (reserved == MAP_FAILED) throw BudgetError("no address space for the offsets of all vertices");
     begin_ = static_cast<std::byte*>(reserved);
     ring_.fill(filled_.size());
     const std::lock_guard guard(lock);

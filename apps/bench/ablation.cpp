@@ -57,13 +57,13 @@ class AblationSuite : SuiteFigures {
   AblationSuite(Device& device, const Options& options)
       : SuiteFigures(device, options),
         graph_(load_graph(device, options)),
-        parts_(device, graph_, kRows[0].paging()) {}
+        partitioned_(device, graph_, kRows[0].paging()) {}
 
   std::vector<Figure> run() {
-    describe(graph_);
+    add_graph_size(graph_);
     samples::Options neighbor;
     neighbor.fanout = {2, 2};
-    for (const std::uint64_t instances : {kMost / 2, kMost}) {
+    for (const std::uint64_t instances : {kMaxInstances / 2, kMaxInstances}) {
       neighbor.bias = Bias::degree;
       sample("biased neighbor", neighbor, instances);
       neighbor.bias = Bias::none;
@@ -84,46 +84,49 @@ class AblationSuite : SuiteFigures {
   }
 
  private:
-  static constexpr std::uint64_t kMost = 4000;  ///< instances
+  static constexpr std::uint64_t kMaxInstances = 4000;  ///< instances
 
   void sample(const char* name, samples::Options o, std::uint64_t instances,
               std::span<const Row> techniques = kRows) {
     o.seed = options_.seed;
-    rows(name, instances, techniques,
-         [&](const Row& row) { return row.run_samples(parts_, random_starts(instances), o, nullptr); });
+    measure_techniques(name, instances, techniques, [&](const Row& row) {
+      return row.run_samples(partitioned_, random_starts(instances), o, nullptr);
+    });
   }
 
   /// With --revisit: no visited rule then prevents samples from running out of order.
   void schedules() {
     samples::Options o;
     o.fanout = {2, 2, 2}, o.revisit = true;
-    sample("unbiased neighbor, 8 partitions", o, kMost, kSchedules);
+    sample("unbiased neighbor, 8 partitions", o, kMaxInstances, kSchedules);
     o.bias = Bias::degree;
-    sample("biased neighbor, 8 partitions", o, kMost, kSchedules);
+    sample("biased neighbor, 8 partitions", o, kMaxInstances, kSchedules);
     o.bias = Bias::none, o.fanout.assign(20, 1);
-    sample("chains of neighbors, 8 partitions", o, kMost, kSchedules);
+    sample("chains of neighbors, 8 partitions", o, kMaxInstances, kSchedules);
     samples::Options fire;
     fire.kind = samples::Kind::forest_fire, fire.depth = 3, fire.revisit = true;
-    sample("forest fire, 8 partitions", fire, kMost, kSchedules);
+    sample("forest fire, 8 partitions", fire, kMaxInstances, kSchedules);
   }
 
   /// Walks have 100 steps, not 2000 as published: without batching, millions of kernels would be launched.
   void walk(std::uint64_t instances) {
     walks::Options o;
     o.kind = walks::Kind::biased, o.bias = Bias::degree, o.length = 100, o.seed = options_.seed;
-    rows("biased walk", instances, kRows,
-         [&](const Row&) { return sampling::run_walks(parts_, random_starts(instances), o, nullptr); });
+    measure_techniques("biased walk", instances, kRows, [&](const Row&) {
+      return sampling::run_walks(partitioned_, random_starts(instances), o, nullptr);
+    });
   }
 
   /// Measures one figure for each row.
   template <class Run>
-  void rows(const char* name, std::uint64_t instances, std::span<const Row> techniques, const Run& run) {
+  void measure_techniques(const char* name, std::uint64_t instances, std::span<const Row> techniques,
+                          const Run& run) {
     for (const Row& row : techniques) {
-      parts_.impl().paging = row.paging();
+      partitioned_.impl().paging = row.paging();
       measure(std::string(name) + ", " + std::to_string(instances) + ": " + row.name,
               [&] { return run(row); });
     }
-    parts_.drop_tables();
+    partitioned_.drop_tables();
   }
 
   template <class Run>
@@ -135,15 +138,15 @@ class AblationSuite : SuiteFigures {
       return stats.compute_seconds * 1e3;
     });
     const auto link = static_cast<double>(stats.host_to_device_bytes + stats.mapped_bytes);
-    put(name, times, "ms", {},
-        {{"transfers", static_cast<double>(stats.partition_transfers)},
-         {"deviation %", 100 * stats.kernels.imbalance()},
-         {"deviation ms", 1e3 * stats.kernels.deviation_seconds},
-         {"link MiB", link / (1 << 20)}});
+    add_figure(name, times, "ms", {},
+               {{"transfers", static_cast<double>(stats.partition_transfers)},
+                {"deviation %", 100 * stats.kernels.imbalance()},
+                {"deviation ms", 1e3 * stats.kernels.deviation_seconds},
+                {"link MiB", link / (1 << 20)}});
   }
 
   Graph graph_;
-  ResidentGraph parts_;
+  ResidentGraph partitioned_;
 };
 
 }  // namespace

@@ -27,34 +27,34 @@ class AccSuite : SuiteFigures {
 
   std::vector<Figure> run() {
     {
-      Made<acc::AccGraph> on_device([this] {
+      Lazy<acc::AccGraph> on_device([this] {
         return std::make_unique<acc::AccGraph>(device_, *graph_,
                                                acc::AccNeeds{.in_edges = true, .weights = true});
       });
       const std::string sources = text("%.0f sources", kSources);
-      searches(on_device, "bfs, " + sources, {});
+      measure_bfs(on_device, "bfs, " + sources, {});
       if (device_.is_cuda()) ablations(on_device);
-      paths(on_device, "sssp, " + sources);
-      whole("wcc", [&] { return components(*on_device).stats; });
+      measure_sssp(on_device, "sssp, " + sources);
+      measure_program("wcc", [&] { return components(*on_device).stats; });
     }
     {
-      Made<acc::AccGraph> simple([this] {
+      Lazy<acc::AccGraph> simple([this] {
         return std::make_unique<acc::AccGraph>(device_, *graph_, acc::AccNeeds{.simple = true});
       });
-      whole("kcore", [&] { return core_numbers(*simple).stats; });
-      whole("kcore --k 16", [&] { return core_numbers(*simple, 16).stats; });
+      measure_program("kcore", [&] { return core_numbers(*simple).stats; });
+      measure_program("kcore --k 16", [&] { return core_numbers(*simple, 16).stats; });
     }
-    beliefs();
-    if (options_.graph.empty()) grid();
+    measure_beliefs();
+    if (options_.graph.empty()) measure_grid();
     return std::move(figures_);
   }
 
  private:
   /// A value that is made on first use: at large scales the host takes minutes to make graphs.
   template <class T>
-  class Made {
+  class Lazy {
    public:
-    explicit Made(std::function<std::unique_ptr<T>()> make) : make_(std::move(make)) {}
+    explicit Lazy(std::function<std::unique_ptr<T>()> make) : make_(std::move(make)) {}
     const T& operator*() {
       if (!value_) value_ = make_();
       return *value_;
@@ -68,7 +68,7 @@ class AccSuite : SuiteFigures {
 
   std::unique_ptr<Graph> make_graph() {
     auto graph = std::make_unique<Graph>(load_graph(device_, options_));
-    describe(*graph);
+    add_graph_size(*graph);
     return graph;
   }
 
@@ -81,24 +81,24 @@ class AccSuite : SuiteFigures {
   }
 
   /// Measures the mean time over all sources, and the harmonic mean of their rates.
-  void searches(Made<acc::AccGraph>& on_device, const std::string& name, const acc::AccOptions& options) {
+  void measure_bfs(Lazy<acc::AccGraph>& on_device, const std::string& name, const acc::AccOptions& options) {
     if (!begin(name)) return;
     std::vector<double> rates;
     acc::AccStats last;
     const auto times = repeated(options_.repetitions, [&] {
-      double slowness = 0, time = 0;
+      double seconds_per_edge = 0, time = 0;
       for (const Vertex source : sources_of(*graph_, kSources)) {
         const acc::BfsResult result = bfs(*on_device, source, options);
         time += result.stats.compute_seconds;
-        slowness += result.stats.compute_seconds / std::max(1.0, traversed_edges(result));
+        seconds_per_edge += result.stats.compute_seconds / std::max(1.0, traversed_edges(result));
         last = result.stats;
       }
-      rates.push_back(kSources / slowness * 1e-9);
+      rates.push_back(kSources / seconds_per_edge * 1e-9);
       return time / kSources * 1e3;
     });
     rates.erase(rates.begin());  // of the warm-up run
-    put(name, times, "ms", rounds_of(last));
-    put(name + ", harmonic mean", rates, "G edges/s", "traversed, Graph500's count");
+    add_figure(name, times, "ms", rounds_of(last));
+    add_figure(name + ", harmonic mean", rates, "G edges/s", "traversed, Graph500's count");
   }
 
   static std::string rounds_of(const acc::AccStats& stats) {
@@ -109,27 +109,27 @@ class AccSuite : SuiteFigures {
     return words;
   }
 
-  void ablations(Made<acc::AccGraph>& on_device) {
+  void ablations(Lazy<acc::AccGraph>& on_device) {
     acc::AccOptions options;
     options.direction = acc::AccDirection::push;
-    searches(on_device, "bfs, push alone", options);
+    measure_bfs(on_device, "bfs, push alone", options);
     for (const auto& [name, filter] :
          {std::pair{"ballot", acc::AccFilter::ballot}, std::pair{"online", acc::AccFilter::online},
           std::pair{"batch", acc::AccFilter::batch}}) {
       options.filter = filter;
-      searches(on_device, std::string("bfs, push alone, --filter ") + name, options);
+      measure_bfs(on_device, std::string("bfs, push alone, --filter ") + name, options);
     }
     options = {};
     for (const auto& [name, fusion] :
          {std::pair{"none", acc::AccFusion::none}, std::pair{"push-pull", acc::AccFusion::push_pull},
           std::pair{"all", acc::AccFusion::all}}) {
       options.fusion = fusion;
-      searches(on_device, std::string("bfs, --fusion ") + name, options);
+      measure_bfs(on_device, std::string("bfs, --fusion ") + name, options);
     }
   }
 
-  void paths(Made<acc::AccGraph>& on_device, const std::string& name) {
-    whole(name, [&] {
+  void measure_sssp(Lazy<acc::AccGraph>& on_device, const std::string& name) {
+    measure_program(name, [&] {
       acc::AccStats all;
       double seconds = 0;
       for (const Vertex source : sources_of(*graph_, kSources)) {
@@ -142,25 +142,25 @@ class AccSuite : SuiteFigures {
   }
 
   template <class Run>
-  void whole(const std::string& name, Run&& run) {
+  void measure_program(const std::string& name, Run&& run) {
     if (!begin(name)) return;
     acc::AccStats last;
     const auto times = repeated(options_.repetitions, [&] {
       last = run();
       return last.compute_seconds * 1e3;
     });
-    put(name, times, "ms", rounds_of(last));
-    put_rates(name + ", rate", times, static_cast<double>(graph_->edges()), "stored edges / time");
+    add_figure(name, times, "ms", rounds_of(last));
+    add_rates(name + ", rate", times, static_cast<double>(graph_->edges()), "stored edges / time");
   }
 
   /// Rates for `edges` in each of `times` (ms).
-  void put_rates(const std::string& name, std::vector<double> times, double edges, const std::string& note) {
+  void add_rates(const std::string& name, std::vector<double> times, double edges, const std::string& note) {
     for (double& time : times) time = edges / time * 1e-6;
-    put(name, times, "G edges/s", note);
+    add_figure(name, times, "G edges/s", note);
   }
 
   /// Measures rounds of messages between two states, if they fit in memory.
-  void beliefs() {
+  void measure_beliefs() {
     if (!options_.wants("bp") || graph_->directed) return;
     const acc::AccPlan plan = acc::plan_beliefs(device_, *graph_, 2);
     if (device_.is_cuda() ? plan.message_bytes > 0 : plan.host_bytes > host_budget().available())
@@ -168,25 +168,25 @@ class AccSuite : SuiteFigures {
     begin("bp");
     const acc::BeliefModel model = two_states(*graph_);
     const acc::AccGraph on_device = acc::belief_graph(device_, *graph_, 2);
-    acc::BeliefOptions messages;
-    messages.tolerance = 0;
-    messages.max_iterations = device_.is_cuda() ? kBeliefRounds : kBeliefRoundsOnHost;
+    acc::BeliefOptions belief_options;
+    belief_options.tolerance = 0;
+    belief_options.max_iterations = device_.is_cuda() ? kBeliefRounds : kBeliefRoundsOnHost;
     acc::AccStats last;
     const auto times = repeated(options_.repetitions, [&] {
-      last = propagate_beliefs(on_device, model, messages).stats;
+      last = propagate_beliefs(on_device, model, belief_options).stats;
       return last.compute_seconds / static_cast<double>(last.rounds) * 1e3;
     });
-    put("bp, 2 states, a round", times, "ms", rounds_of(last));
-    put_rates("bp, 2 states, rate", times, static_cast<double>(last.edges) / static_cast<double>(last.rounds),
+    add_figure("bp, 2 states, a round", times, "ms", rounds_of(last));
+    add_rates("bp, 2 states, rate", times, static_cast<double>(last.edges) / static_cast<double>(last.rounds),
               text("%.0f bytes an edge at least", kBeliefBytes));
     const double moved = figures_.back().value * kBeliefBytes;
     const double copied = measure_limits(device_, options_.repetitions).copy;
     set_share(figures_.back(), moved / copied, "copy, read + write");
-    plain("limit: copy, read + write", copied, "GB/s");
+    add_value("limit: copy, read + write", copied, "GB/s");
   }
 
   /// Measures on a square grid with as many vertices as the Kronecker graph was generated with.
-  void grid() {
+  void measure_grid() {
     if (!begin("bfs on a grid")) return;
     io::GenerateOptions generate;
     generate.kind = io::GraphKind::grid, generate.scale = options_.scale, generate.seed = options_.seed;
@@ -200,17 +200,18 @@ class AccSuite : SuiteFigures {
       last = bfs(on_device, 0).stats;
       return last.compute_seconds * 1e3;
     });
-    const double a_round = median(times) * 1e3 / static_cast<double>(last.rounds);
-    put("bfs on a grid", times, "ms",
-        rounds_of(last) + text(", %.2f us a round", a_round) +
-            (device_.is_cuda() ? text("; a barrier of the grid takes %.2f",
-                                      measure_limits(device_, options_.repetitions).barrier)
-                               : ""));
-    put("sssp on a grid",
-        repeated(options_.repetitions, [&] { return sssp(on_device, 0).stats.compute_seconds * 1e3; }), "ms");
+    const double round_microseconds = median(times) * 1e3 / static_cast<double>(last.rounds);
+    add_figure("bfs on a grid", times, "ms",
+               rounds_of(last) + text(", %.2f us a round", round_microseconds) +
+                   (device_.is_cuda() ? text("; a barrier of the grid takes %.2f",
+                                             measure_limits(device_, options_.repetitions).barrier)
+                                      : ""));
+    add_figure("sssp on a grid",
+               repeated(options_.repetitions, [&] { return sssp(on_device, 0).stats.compute_seconds * 1e3; }),
+               "ms");
   }
 
-  Made<Graph> graph_{[this] { return make_graph(); }};
+  Lazy<Graph> graph_{[this] { return make_graph(); }};
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ struct Memory {
   double share = 0.25;
   std::uint64_t edge_bytes = sizeof(Vertex), vertex_bytes = 64, instance_bytes = 0;
 
-  std::uint64_t of(const Graph& graph, std::uint64_t instances = 0) const {
+  std::uint64_t bytes_for(const Graph& graph, std::uint64_t instances = 0) const {
     constexpr std::uint64_t kFixed = 1u << 20;
     return kFixed + graph.vertices() * vertex_bytes + instances * instance_bytes +
            static_cast<std::uint64_t>(share * static_cast<double>(graph.edges() * edge_bytes));
@@ -45,7 +45,7 @@ struct Memory {
 };
 
 constexpr double kQuarter = 1.0 / 4, kSixteenth = 1.0 / 16;
-constexpr std::uint64_t kFew = 4000, kMany = 1u << 16, kMostAVertex = 8;
+constexpr std::uint64_t kFewInstances = 4000, kManyInstances = 1u << 16, kMaxPerVertex = 8;
 constexpr unsigned kIterations = 10;
 constexpr const char* kTimes = "times the best";
 /// Choices are measured in turns, each time in newly allocated memory: its location changes the time of a
@@ -58,7 +58,7 @@ class AutomaticSuite : SuiteFigures {
 
   std::vector<Figure> run() {
     graph_ = load_graph(device_, options_);
-    describe(graph_);
+    add_graph_size(graph_);
     walks_on("kronecker");
     samples_on("kronecker");
     solvers_on("kronecker", kQuarter);
@@ -69,7 +69,7 @@ class AutomaticSuite : SuiteFigures {
       breadth_first("grid", kQuarter);
       components_of("grid", kQuarter);
     }
-    sum_up();
+    add_totals();
     return std::move(figures_);
   }
 
@@ -78,63 +78,65 @@ class AutomaticSuite : SuiteFigures {
   /// Returns the seconds of each repetition in a turn, after a warm-up run.
   using Runner = std::function<Seconds(Device&, const PagingOptions&, Layout)>;
 
-  void sum_up() {
-    double most = 0, behind = 0;
+  void add_totals() {
+    double worst = 0, slower_jobs = 0;
     for (const Figure& figure : figures_) {
       if (figure.unit != kTimes) continue;
-      most = std::max(most, figure.value), behind += figure.value > 1.1;
+      worst = std::max(worst, figure.value), slower_jobs += figure.value > 1.1;
     }
-    plain("the job that is most behind", most, "times the best choice");
-    plain("jobs more than 10% behind", behind, "of all");
+    add_value("the job that is most behind", worst, "times the best choice");
+    add_value("jobs more than 10% behind", slower_jobs, "of all");
   }
 
   /// Fewer on small graphs, as in tests.
-  std::uint64_t many() const { return std::min(kMany, kMostAVertex * graph_.vertices()); }
-  std::string many_said() const { return many() == kMany ? "65,536" : std::to_string(many()); }
+  std::uint64_t many() const { return std::min(kManyInstances, kMaxPerVertex * graph_.vertices()); }
+  std::string many_text() const { return many() == kManyInstances ? "65,536" : std::to_string(many()); }
 
   static std::string share_name(double share) { return share == kQuarter ? "a quarter" : "a sixteenth"; }
 
   void walks_on(const std::string& graph) {
     walk(graph + ", uniform walk, one a vertex", {}, 0, kQuarter);
     walk(graph + ", uniform walk, one a vertex", {}, 0, kSixteenth);
-    walk(graph + ", uniform walk, 4,000", {}, kFew, kQuarter);
+    walk(graph + ", uniform walk, 4,000", {}, kFewInstances, kQuarter);
     walks::Options biased, second_order;
     biased.kind = walks::Kind::biased;
-    walk(graph + ", biased walk, " + many_said(), biased, many(), kQuarter);
-    walk(graph + ", biased walk, 4,000", biased, kFew, kQuarter);
+    walk(graph + ", biased walk, " + many_text(), biased, many(), kQuarter);
+    walk(graph + ", biased walk, 4,000", biased, kFewInstances, kQuarter);
     second_order.kind = walks::Kind::node2vec, second_order.p = 2, second_order.q = 0.5;
-    walk(graph + ", node2vec, 4,000", second_order, kFew, kQuarter);
+    walk(graph + ", node2vec, 4,000", second_order, kFewInstances, kQuarter);
   }
 
   void samples_on(const std::string& graph) {
     samples::Options o;
     o.fanout = {15, 10};
-    sample(graph + ", neighbor 15,10, " + many_said() + " seeds", o, many(), kQuarter);
-    sample(graph + ", neighbor 15,10, 4,000 seeds", o, kFew, kQuarter);
+    sample(graph + ", neighbor 15,10, " + many_text() + " seeds", o, many(), kQuarter);
+    sample(graph + ", neighbor 15,10, 4,000 seeds", o, kFewInstances, kQuarter);
   }
 
   void solvers_on(const std::string& graph, double share) {
     breadth_first(graph, share);
     const acc::AccNeeds weighted{.weights = true}, simple{.simple = true};
-    solve(graph + ", sssp", weighted, {.share = share, .edge_bytes = 8},
-          [&](const acc::AccGraph& on) { return acc::sssp(on, sources_of(graph_, 1)[0]).stats; });
+    solve(graph + ", sssp", weighted, {.share = share, .edge_bytes = 8}, [&](const acc::AccGraph& acc_graph) {
+      return acc::sssp(acc_graph, sources_of(graph_, 1)[0]).stats;
+    });
     components_of(graph, share);
     solve(graph + ", kcore", simple, {.share = share},
-          [](const acc::AccGraph& on) { return acc::core_numbers(on).stats; });
+          [](const acc::AccGraph& acc_graph) { return acc::core_numbers(acc_graph).stats; });
     if (share == kQuarter) page_rank(graph, share);
   }
 
   void breadth_first(const std::string& graph, double share) {
-    solve(graph + ", bfs", {.in_edges = true}, {.share = share},
-          [&](const acc::AccGraph& on) { return acc::bfs(on, sources_of(graph_, 1)[0]).stats; });
+    solve(graph + ", bfs", {.in_edges = true}, {.share = share}, [&](const acc::AccGraph& acc_graph) {
+      return acc::bfs(acc_graph, sources_of(graph_, 1)[0]).stats;
+    });
   }
 
   void components_of(const std::string& graph, double share) {
     solve(graph + ", wcc", {}, {.share = share},
-          [](const acc::AccGraph& on) { return acc::components(on).stats; });
+          [](const acc::AccGraph& acc_graph) { return acc::components(acc_graph).stats; });
   }
 
-  static bool weighs(const walks::Options& o) {
+  static bool reads_weights(const walks::Options& o) {
     return o.kind == walks::Kind::biased || o.kind == walks::Kind::node2vec;
   }
 
@@ -144,9 +146,9 @@ class AutomaticSuite : SuiteFigures {
     if (walkers != 0) starts = random_starts(walkers);
     o.seed = options_.seed;
     const Memory memory{.share = share,
-                        .edge_bytes = weighs(o) ? 12u : 4u,
+                        .edge_bytes = reads_weights(o) ? 12u : 4u,
                         .instance_bytes = sizeof(Vertex) * (o.length + 5)};
-    compare(name, share, kCodedLists, memory.of(graph_, walkers != 0 ? walkers : graph_.vertices()),
+    compare(name, share, kCodedLists, memory.bytes_for(graph_, walkers != 0 ? walkers : graph_.vertices()),
             [&](Device& device, const PagingOptions& paging, Layout layout) {
               ResidentGraph graph(device, graph_, paging);
               o.layout = layout;
@@ -157,7 +159,7 @@ class AutomaticSuite : SuiteFigures {
   void sample(const std::string& name, samples::Options o, std::uint64_t seeds, double share) {
     o.seed = options_.seed;
     const Memory memory{.share = share, .instance_bytes = 4096};
-    compare(name, share, kCodedLists, memory.of(graph_, seeds),
+    compare(name, share, kCodedLists, memory.bytes_for(graph_, seeds),
             [&](Device& device, const PagingOptions& paging, Layout layout) {
               ResidentGraph graph(device, graph_, paging);
               o.layout = layout;
@@ -169,7 +171,7 @@ class AutomaticSuite : SuiteFigures {
 
   template <class Solve>
   void solve(const std::string& name, const acc::AccNeeds& needs, const Memory& memory, const Solve& solve) {
-    compare(name, memory.share, kLists, memory.of(graph_),
+    compare(name, memory.share, kLists, memory.bytes_for(graph_),
             [&](Device& device, const PagingOptions& paging, Layout) {
               const acc::AccGraph graph(device, graph_, needs, {.paging = paging});
               return repeated([&] { return solve(graph).compute_seconds; });
@@ -179,7 +181,7 @@ class AutomaticSuite : SuiteFigures {
   void page_rank(const std::string& graph, double share) {
     pagerank::Options o;
     o.tolerance = 0, o.max_iterations = kIterations;
-    compare(graph + ", pagerank, 10 iterations", share, kLists, Memory{.share = share}.of(graph_),
+    compare(graph + ", pagerank, 10 iterations", share, kLists, Memory{.share = share}.bytes_for(graph_),
             [&](Device& device, const PagingOptions& paging, Layout) {
               return repeated([&] {
                 return pagerank::run_pagerank(device, graph_, o, {}, {.paging = paging}).compute_seconds;

@@ -42,19 +42,19 @@ void write_edges(io::OutputFile& file, const EdgeColumns& edges, bool weighted) 
 void run_batch(const Command&, const BatchCommand& c) {
   if (!(c.fraction > 0 && c.fraction <= 1)) throw UsageError("--fraction: must be above 0 and at most 1");
   if (c.insert.empty() || c.remove.empty())
-    throw UsageError("--insert FILE and --delete FILE: say where the edges go");
+    throw UsageError("--insert FILE and --delete FILE are required (the files to write)");
   apps::apply_host_ceiling(c.common);
   io::OutputFile insert(c.insert, c.common.force), remove(c.remove, c.common.force);
   const Graph graph = io::read_graph(c.graph, {.weights = false, .times = false});
-  if (graph.edges() == 0) throw InputError(c.graph + ": there is no edge to delete");
+  if (graph.edges() == 0) throw InputError(c.graph + ": the graph has no edge to delete");
   std::mt19937_64 random(c.common.seed);
   const UpdateBatch batch = random_batch(graph, c.fraction, random);
   write_edges(insert, batch.insertions, io::read_graph_info(c.graph).weighted);
   write_edges(remove, batch.deletions, false);
   insert.commit(), remove.commit();
-  apps::say(fmt::format("batch: {} edges to insert, {} to delete\n",
-                        apps::format_count(batch.insertions.source.size()),
-                        apps::format_count(batch.deletions.source.size())));
+  apps::print_message(fmt::format("batch: {} edges to insert, {} to delete\n",
+                                  apps::format_count(batch.insertions.source.size()),
+                                  apps::format_count(batch.deletions.source.size())));
 }
 
 }  // namespace
@@ -65,10 +65,10 @@ std::unique_ptr<Command> make_batch() {
   command->group("Graph");
   command->input_file("GRAPH", c->graph, "a graph file");
   command->real("--fraction", "PART", c->fraction,
-                "so many changes, as a part of the edges; four of five insert, between any two vertices");
+                "number of changes as a fraction of the edges; 80% are insertions, between any two vertices");
   apps::declare_seed(*command, c->common);
   command->group("Output");
-  command->output_file("--insert", c->insert, "edges to insert, which weigh 1 in a weighted graph");
+  command->output_file("--insert", c->insert, "edges to insert, of weight 1 if the graph is weighted");
   command->output_file("--delete", c->remove, "edges to delete");
   command->flag("--force", c->common.force, "replace what exists");
   command->set_example("sluice-bench batch graph.h5 --fraction 1e-4 --insert new.txt --delete gone.txt");

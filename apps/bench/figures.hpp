@@ -65,15 +65,15 @@ class SuiteFigures {
     if (wanted && options_.progress) options_.progress(name);
     return wanted;
   }
-  void plain(std::string name, double value, std::string unit = {}) {
+  void add_value(std::string name, double value, std::string unit = {}) {
     figures_.push_back({std::move(name), value, std::move(unit), value, value, {}});
   }
-  void describe(const Graph& graph) {
-    plain("vertices", static_cast<double>(graph.vertices()));
-    plain("stored edges", static_cast<double>(graph.edges()));
+  void add_graph_size(const Graph& graph) {
+    add_value("vertices", static_cast<double>(graph.vertices()));
+    add_value("stored edges", static_cast<double>(graph.edges()));
   }
-  Figure& put(std::string name, const std::vector<double>& values, std::string unit, std::string note = {},
-              Columns columns = {}) {
+  Figure& add_figure(std::string name, const std::vector<double>& values, std::string unit,
+                     std::string note = {}, Columns columns = {}) {
     return figures_.emplace_back(
         figure_of(std::move(name), values, std::move(unit), std::move(note), std::move(columns)));
   }

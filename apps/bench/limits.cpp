@@ -36,9 +36,9 @@ double host_random(const Device& device, const Buffer<unsigned char>& memory, un
                       for (std::uint64_t i = from; i < to; ++i) {
                         const std::uint64_t mixed = (i + r * reads) * 0x9E3779B97F4A7C15ull;
                         std::uint64_t word = 0;
-                        const std::uint64_t at =
+                        const std::uint64_t index =
                             static_cast<std::uint64_t>(static_cast<unsigned __int128>(mixed) * count >> 64);
-                        std::memcpy(&word, data + at, std::min(sizeof word, sizeof(T)));
+                        std::memcpy(&word, data + index, std::min(sizeof word, sizeof(T)));
                         sum += word;
                       }
                       sums[thread] += sum;

@@ -130,28 +130,28 @@ Limits cuda_limits(const Device& device, unsigned repetitions) {
     limits.copy = static_cast<double>(kBytes) * 1e-9 /
                   copy_seconds(stream, memory.data(), memory.data() + kBytes / 2, kBytes / 2, repetitions);
   }
-  const Buffer<unsigned char> near(device, kLinkBytes, "memory to measure");
-  const Staging<unsigned char> far(device, kLinkBytes, "memory to measure");
+  const Buffer<unsigned char> device_memory(device, kLinkBytes, "memory to measure");
+  const Staging<unsigned char> host_memory(device, kLinkBytes, "memory to measure");
   const auto link = [&](void* to, const void* from, cudaMemcpyKind kind) {
     return static_cast<double>(kLinkBytes) * 1e-9 / median_seconds(stream, repetitions, [&](unsigned) {
              cuda::check(cudaMemcpyAsync(to, from, kLinkBytes, kind, stream.get()), "a copy over the link");
            });
   };
-  limits.to_device = link(near.data(), far.data(), cudaMemcpyHostToDevice);
-  limits.to_host = link(far.data(), near.data(), cudaMemcpyDeviceToHost);
+  limits.to_device = link(device_memory.data(), host_memory.data(), cudaMemcpyHostToDevice);
+  limits.to_host = link(host_memory.data(), device_memory.data(), cudaMemcpyDeviceToHost);
   limits.barrier = barrier_microseconds(stream, repetitions);
   return limits;
 }
 
-PeerLimits cuda_peer_limits(const Device& device, std::span<const unsigned char> theirs,
+PeerLimits cuda_peer_limits(const Device& device, std::span<const unsigned char> peer_memory,
                             unsigned repetitions) {
   const cuda::Stream stream;
-  const Buffer<unsigned char> memory(device, theirs.size(), "memory to measure");
+  const Buffer<unsigned char> memory(device, peer_memory.size(), "memory to measure");
   const Buffer<unsigned> out(device, 1, "memory to measure");
   PeerLimits limits;
-  limits.copy = static_cast<double>(theirs.size()) * 1e-9 /
-                copy_seconds(stream, theirs.data(), memory.data(), theirs.size(), repetitions);
-  limits.random4 = random_rate<unsigned>(stream, theirs, repetitions, out.data());
+  limits.copy = static_cast<double>(peer_memory.size()) * 1e-9 /
+                copy_seconds(stream, peer_memory.data(), memory.data(), peer_memory.size(), repetitions);
+  limits.random4 = random_rate<unsigned>(stream, peer_memory, repetitions, out.data());
   return limits;
 }
 

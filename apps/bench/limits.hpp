@@ -28,7 +28,7 @@ struct PeerLimits {
 };
 /// `theirs` is memory of another GPU, accessible to kernels of `device`; its size is a multiple of 16 bytes.
 /// Only in a build with CUDA.
-PeerLimits cuda_peer_limits(const Device& device, std::span<const unsigned char> theirs,
+PeerLimits cuda_peer_limits(const Device& device, std::span<const unsigned char> peer_memory,
                             unsigned repetitions);
 
 }  // namespace sluice::bench

@@ -25,7 +25,7 @@ apps::Commands all_commands() {
 int main(int argc, char** argv) {
   const sluice::apps::Program program{
       "sluice-bench",
-      "what Sluice takes, beside the machine's limits and without a technique",
+      "Sluice's performance, against the machine's limits and with techniques disabled",
       {"sluice-bench sampling --scale 22 --report sampling.json",
        "sluice-bench replay edges.txt --batches 100 --report replay.json"}};
   return sluice::apps::run_program(program, sluice::bench::all_commands, argc, argv);

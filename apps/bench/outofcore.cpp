@@ -25,15 +25,15 @@ class OutOfCoreSuite : SuiteFigures {
         graph_(load_graph(device, options)) {}
 
   std::vector<Figure> run() {
-    describe(graph_);
-    if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
+    add_graph_size(graph_);
+    if (limits_.to_device > 0) add_value("limit: host to device", limits_.to_device, "GB/s");
     walks::Options uniform;
     walks::Options weighted;
     weighted.kind = walks::Kind::biased;
     walks::Options coded = uniform;
     uniform.layout = Layout::csr, coded.layout = Layout::coded;
-    const PagingOptions same_memory = quarter_of_plain(graph_, device_.threads(), false),
-                        by_weight = quarter_of_plain(graph_, device_.threads(), true);
+    const PagingOptions same_memory = coded_quarter(graph_, device_.threads(), false),
+                        by_weight = coded_quarter(graph_, device_.threads(), true);
     walk("uniform walk, two walkers a vertex, csr", uniform, 2, kQuarterInSlots);
     walk("uniform walk, two walkers a vertex, coded", coded, 2, same_memory);
     walk("uniform walk, copied", uniform, 1, kQuarterInSlots);
@@ -42,12 +42,12 @@ class OutOfCoreSuite : SuiteFigures {
     fifo.schedule = SchedulePolicy::fifo;
     walk("uniform walk, copied, fifo", uniform, 1, fifo);
     // The automatic choices, as for a user who gives no option.
-    walks::Options unasked;
+    walks::Options automatic_layout;
     PagingOptions automatic = same_memory;
     automatic.transport = Transport::automatic;
-    walk("uniform walk, auto", unasked, 1, automatic);
-    walk("uniform walk, two walkers a vertex, auto", unasked, 2, automatic);
-    walk("uniform walk, ten walkers a vertex, auto", unasked, 10, automatic);
+    walk("uniform walk, auto", automatic_layout, 1, automatic);
+    walk("uniform walk, two walkers a vertex, auto", automatic_layout, 2, automatic);
+    walk("uniform walk, ten walkers a vertex, auto", automatic_layout, 10, automatic);
     weighted.layout = Layout::csr;
     walk("biased by weight, alias, copied", weighted, 1, kQuarterInSlots);
     weighted.layout = Layout::coded;
@@ -59,7 +59,7 @@ class OutOfCoreSuite : SuiteFigures {
       const std::string count = text("%.0f uniform walks, ", static_cast<double>(instances));
       walk(count + "copied", uniform, 1, kQuarterInSlots, instances);
       walk(count + "coded", coded, 1, same_memory, instances);
-      walk(count + "auto", unasked, 1, automatic, instances);
+      walk(count + "auto", automatic_layout, 1, automatic, instances);
     }
     weighted.layout = Layout::automatic;
     walk("64000 node2vec walks, auto", weighted, 1, kQuarterAutomatic, 64'000);
@@ -70,12 +70,12 @@ class OutOfCoreSuite : SuiteFigures {
   }
 
  private:
-  void sample(const char* layout, Layout asked, const PagingOptions& paging) {
+  void sample(const char* layout, Layout edge_layout, const PagingOptions& paging) {
     const auto seeds = std::min<std::uint64_t>(graph_.vertices(), device_.is_cuda() ? 1u << 20 : 1u << 12);
     const std::string name =
         text("neighbor 15,10, distinct, %.0f seeds, ", static_cast<double>(seeds)) + layout;
     samples::Options neighbor;
-    neighbor.fanout = {15, 10}, neighbor.seed = options_.seed, neighbor.layout = asked;
+    neighbor.fanout = {15, 10}, neighbor.seed = options_.seed, neighbor.layout = edge_layout;
     measure<ResidentGraph>(
         name, "G edges/s", [&] { return std::make_unique<ResidentGraph>(device_, graph_, paging); },
         [&](ResidentGraph& graph) {
@@ -108,10 +108,10 @@ class OutOfCoreSuite : SuiteFigures {
 
   /// Measures what `run` returns, a value and statistics, on the graph of `make`, after a warm-up that builds
   /// tables. Returns the GB/s that were copied; 0 if the figure is not wanted.
-  template <class On, class Make, class Run>
+  template <class GraphType, class Make, class Run>
   double measure(const std::string& name, const char* unit, const Make& make, const Run& run) {
     if (!begin(name)) return 0;
-    const std::unique_ptr<On> graph = make();
+    const std::unique_ptr<GraphType> graph = make();
     std::string note;
     double copied = 0;
     const auto values = repeated(options_.repetitions, [&] {
@@ -125,7 +125,7 @@ class OutOfCoreSuite : SuiteFigures {
              text("%.1f GB/s read in place", rate(stats.mapped_bytes));
       return value;
     });
-    put(name, values, unit, note);
+    add_figure(name, values, unit, note);
     return copied;
   }
 

@@ -16,7 +16,7 @@ namespace sluice::bench {
 
 namespace {
 
-constexpr double kFine = 1e-14;  ///< tolerance of the reference for errors
+constexpr double kReferenceTolerance = 1e-14;  ///< tolerance of the reference for errors
 
 class PageRankSuite : SuiteFigures {
  public:
@@ -26,31 +26,33 @@ class PageRankSuite : SuiteFigures {
         graph_(load_graph(device, options)) {}
 
   std::vector<Figure> run() {
-    describe(graph_);
-    plain("limit: copy, read + write", limits_.copy, "GB/s");
-    plain("limit: random 4-byte reads", limits_.random4, "G reads/s");
-    if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
+    add_graph_size(graph_);
+    add_value("limit: copy, read + write", limits_.copy, "GB/s");
+    add_value("limit: random 4-byte reads", limits_.random4, "G reads/s");
+    if (limits_.to_device > 0) add_value("limit: host to device", limits_.to_device, "GB/s");
     pagerank::Options f64, f32, weighted;
     f32.precision = pagerank::RankPrecision::f32;
     weighted.weighted = true;
-    iteration("one iteration, f64", f64);
-    iteration("one iteration, f64, rows as stored", f64, {.rows = pagerank::RankRows::listed});
-    iteration("one iteration, f32", f32);
-    if (graph_.weighted) iteration("one iteration, f64, weighted", weighted);
-    PagingOptions coded = quarter_of_plain(graph_, device_.threads(), false);
+    measure_iteration("one iteration, f64", f64);
+    measure_iteration("one iteration, f64, rows as stored", f64, {.rows = pagerank::RankRows::listed});
+    measure_iteration("one iteration, f32", f32);
+    if (graph_.weighted) measure_iteration("one iteration, f64, weighted", weighted);
+    PagingOptions coded = coded_quarter(graph_, device_.threads(), false);
     coded.transport = Transport::automatic;
-    iteration("one iteration, f64, a quarter on the device", f64, {.paging = coded});
-    iteration("one iteration, f64, a quarter on the device, copied", f64, {.paging = kQuarterInSlots});
-    products();
+    measure_iteration("one iteration, f64, a quarter on the device", f64, {.paging = coded});
+    measure_iteration("one iteration, f64, a quarter on the device, copied", f64,
+                      {.paging = kQuarterInSlots});
+    measure_spmv_products();
     for (const pagerank::Dangling dangling : {pagerank::Dangling::uniform, pagerank::Dangling::self_loop})
-      to_tolerance(dangling);
+      measure_convergence(dangling);
     dynamic();
     return std::move(figures_);
   }
 
  private:
   /// Measures stored edges a second; the first iteration is a warm-up.
-  void iteration(const std::string& name, pagerank::Options options, const pagerank::RankPlace& place = {}) {
+  void measure_iteration(const std::string& name, pagerank::Options options,
+                         const pagerank::RankPlace& place = {}) {
     if (!begin(name)) return;
     options.tolerance = 0;
     options.max_iterations = options_.repetitions + 1;
@@ -59,7 +61,8 @@ class PageRankSuite : SuiteFigures {
     for (std::size_t i = 1; i < result.history.size(); ++i)
       rates.push_back(static_cast<double>(graph_.edges()) / result.history[i].seconds * 1e-9);
     if (rates.empty()) return;
-    Figure& figure = put(name, rates, "G edges/s", text("%.0f ms to set up", result.setup_seconds * 1e3));
+    Figure& figure =
+        add_figure(name, rates, "G edges/s", text("%.0f ms to set up", result.setup_seconds * 1e3));
     if (place.paging.partitions <= 1) return;
     const double copied =
         static_cast<double>(result.traffic.host_to_device_bytes) / result.compute_seconds * 1e-9;
@@ -68,16 +71,16 @@ class PageRankSuite : SuiteFigures {
   }
 
   /// Measures the same matrix in cuSPARSE, if it is installed.
-  void products() {
+  void measure_spmv_products() {
     if (!begin("cuSPARSE")) return;
     for (const auto& [name, seconds] : measure_spmv(device_, graph_, options_.repetitions)) {
       std::vector<double> rates;
       for (const double time : seconds) rates.push_back(static_cast<double>(graph_.edges()) / time * 1e-9);
-      put(name, rates, "G edges/s");
+      add_figure(name, rates, "G edges/s");
     }
   }
 
-  void to_tolerance(pagerank::Dangling dangling) {
+  void measure_convergence(pagerank::Dangling dangling) {
     const std::string name =
         dangling == pagerank::Dangling::uniform ? "to 1e-10, uniform" : "to 1e-10, self-loop";
     if (!begin(name)) return;
@@ -89,12 +92,12 @@ class PageRankSuite : SuiteFigures {
       result = pagerank::run_pagerank(device_, graph_, options);
       times.push_back(result.compute_seconds * 1e3);
     }
-    options.tolerance = kFine;
-    const pagerank::Result fine = pagerank::run_pagerank(device_, graph_, options);
+    options.tolerance = kReferenceTolerance;
+    const pagerank::Result reference = pagerank::run_pagerank(device_, graph_, options);
     double error = 0;
-    for (std::size_t v = 0; v < fine.ranks.size(); ++v)
-      error = std::max(error, std::fabs(fine.ranks[v] - result.ranks[v]));
-    put(name, times, "ms", text("%.0f iterations, ", result.iterations) + text("error %.2g", error));
+    for (std::size_t v = 0; v < reference.ranks.size(); ++v)
+      error = std::max(error, std::fabs(reference.ranks[v] - result.ranks[v]));
+    add_figure(name, times, "ms", text("%.0f iterations, ", result.iterations) + text("error %.2g", error));
   }
 
   /// Measures batches on this graph, which they change, and on a road-like grid.

@@ -45,7 +45,7 @@ class SamplingSuite : SuiteFigures {
         resident_(device, graph_) {}
 
   std::vector<Figure> run() {
-    describe_all();
+    add_context();
     uniform_walks();
     weighted_walks();
     node2vec();
@@ -56,14 +56,14 @@ class SamplingSuite : SuiteFigures {
   }
 
  private:
-  void describe_all() {
-    describe(graph_);
-    plain("largest degree", resident_.impl().max_degree);
-    plain("limit: copy, read + write", limits_.copy, "GB/s");
-    plain("limit: random 4-byte reads", limits_.random4, "G reads/s");
-    plain("limit: random 16-byte reads", limits_.random16, "G reads/s");
-    plain("limit: random 32-byte reads", limits_.random32, "G reads/s");
-    if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
+  void add_context() {
+    add_graph_size(graph_);
+    add_value("largest degree", resident_.impl().max_degree);
+    add_value("limit: copy, read + write", limits_.copy, "GB/s");
+    add_value("limit: random 4-byte reads", limits_.random4, "G reads/s");
+    add_value("limit: random 16-byte reads", limits_.random16, "G reads/s");
+    add_value("limit: random 32-byte reads", limits_.random32, "G reads/s");
+    if (limits_.to_device > 0) add_value("limit: host to device", limits_.to_device, "GB/s");
   }
 
   /// Measures value(run()): median, minimum and maximum of the repetitions, after a run that builds tables.
@@ -73,7 +73,7 @@ class SamplingSuite : SuiteFigures {
     const RunStats first = run(extent_.first_run);
     std::vector<double> values;
     for (unsigned r = 0; r < options_.repetitions; ++r) values.push_back(value(run(kAllInstances)));
-    Figure& figure = put(name, values, unit);
+    Figure& figure = add_figure(name, values, unit);
     if (first.table_seconds > 0.0005) figure.note = "tables " + text("%.3g ms", first.table_seconds * 1e3);
     return figure;
   }
@@ -81,10 +81,10 @@ class SamplingSuite : SuiteFigures {
   static double giga_rate(const RunStats& stats) {
     return static_cast<double>(stats.sampled_edges) / stats.compute_seconds * 1e-9;
   }
-  static void remark(Figure& figure, const std::string& what) {
+  static void append_note(Figure& figure, const std::string& what) {
     figure.note += figure.note.empty() ? what : ", " + what;
   }
-  static void against(Figure& figure, double limit, const char* what) {
+  static void add_limit_share(Figure& figure, double limit, const char* what) {
     set_share(figure, figure.value / limit, what);
   }
 
@@ -117,9 +117,9 @@ class SamplingSuite : SuiteFigures {
   void uniform_walks() {
     walks::Options o;
     o.layout = Layout::csr;
-    against(walk("uniform walk, csr", o), limits_.random4, "random 4-byte reads");
+    add_limit_share(walk("uniform walk, csr", o), limits_.random4, "random 4-byte reads");
     o.layout = Layout::wide;
-    const double uniform = against_uniform(walk("uniform walk, wide", o));
+    const double uniform = add_uniform_share(walk("uniform walk, wide", o));
     if (extent_.all) redirected_walks(o, uniform);
     resident_.drop_tables();
   }
@@ -129,11 +129,11 @@ class SamplingSuite : SuiteFigures {
                                      {"jump", walks::Kind::jump}}) {
       o.kind = kind;
       Figure& figure = walk(std::string(name) + ", wide", o);
-      remark(figure, text("%.0f%% of uniform", 100 * figure.value / uniform));
+      append_note(figure, text("%.0f%% of uniform", 100 * figure.value / uniform));
     }
   }
-  double against_uniform(Figure& figure) const {
-    against(figure, limits_.random16, "random 16-byte reads");
+  double add_uniform_share(Figure& figure) const {
+    add_limit_share(figure, limits_.random16, "random 16-byte reads");
     return figure.value;
   }
 
@@ -141,7 +141,7 @@ class SamplingSuite : SuiteFigures {
     walks::Options o;
     o.kind = walks::Kind::biased;
     o.layout = Layout::wide, o.select = Select::alias;
-    against(walk("biased by weight, alias, wide", o), limits_.random32, "random 32-byte reads");
+    add_limit_share(walk("biased by weight, alias, wide", o), limits_.random32, "random 32-byte reads");
     resident_.drop_tables();
     if (!extent_.all) return;
     o.layout = Layout::csr;
@@ -172,8 +172,9 @@ class SamplingSuite : SuiteFigures {
     o.replace = o.revisit = true;
     const std::string tree_seeds =
         extent_.tree_seeds == 0 ? "one seed a vertex" : count_text(extent_.tree_seeds) + " seeds";
-    against(sample("neighbor 15,10, replace, revisit, " + tree_seeds, o, starts_of(extent_.tree_seeds)),
-            limits_.random4, "random 4-byte reads");
+    add_limit_share(
+        sample("neighbor 15,10, replace, revisit, " + tree_seeds, o, starts_of(extent_.tree_seeds)),
+        limits_.random4, "random 4-byte reads");
     o.replace = o.revisit = false;
     const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), extent_.seeds));
     sample("neighbor 15,10, distinct, visited rule, " + count_text(extent_.seeds) + " seeds", o, seeds);
@@ -233,9 +234,9 @@ class SamplingSuite : SuiteFigures {
             },
             giga_rate);
         const double picks = static_cast<double>(std::max<std::uint64_t>(last.selections, 1));
-        remark(figure,
-               text("%.3f iterations a pick, ", static_cast<double>(last.selection_iterations) / picks) +
-                   text("%.2f searches a pick", static_cast<double>(last.collision_searches) / picks));
+        append_note(figure,
+                    text("%.3f iterations a pick, ", static_cast<double>(last.selection_iterations) / picks) +
+                        text("%.2f searches a pick", static_cast<double>(last.collision_searches) / picks));
       }
     }
   }

@@ -29,37 +29,37 @@ namespace {
 using apps::Command;
 
 /// What a suite measures.
-enum class On { machine, file, graph };
+enum class Input { machine, file, graph };
 
 struct Suite {
   const char *name, *summary;
   std::vector<Figure> (*run)(Device&, const Options&);
-  On on = On::graph;
-  bool apart = true;  ///< figures are independent: --only may choose some
+  Input input = Input::graph;
+  bool independent = true;  ///< figures are independent: --only may choose some
   bool ranks = false;
-  bool sizes = false;  ///< chooses graphs by experiment and device, unless --scale is given
+  bool chooses_scale = false;  ///< chooses graphs by experiment and device, unless --scale is given
 };
 
 constexpr Suite kSuites[] = {
-    {"limits", "copies and random reads: what no program on this machine can beat", run_limits, On::machine,
-     false},
-    {"sampling", "walks and samples of every kind", run_sampling, On::graph, false},
+    {"limits", "copies and random reads: upper bounds for any program on this machine", run_limits,
+     Input::machine, false},
+    {"sampling", "walks and samples of every kind", run_sampling, Input::graph, false},
     {"outofcore", "walks on a graph of which the device holds a quarter", run_outofcore},
-    {"auto", "20 out-of-core jobs with automatic choices, beside each fixed transport and layout",
+    {"auto", "20 out-of-core jobs with automatic choices, against each fixed transport and layout",
      run_automatic},
-    {"disk", "out-of-core walks from an uncached file, beside the disk's own read rate", run_disk, On::file,
-     false},
-    {"files", "jobs from file to file, beside what the disk needs for their bytes", run_files},
-    {"scaling", "walks, PageRank and programs on all ranks of mpirun beside one", run_scaling, On::graph,
+    {"disk", "out-of-core walks from an uncached file, against the disk's own read rate", run_disk,
+     Input::file, false},
+    {"files", "jobs from file to file, against the disk's time for the same bytes", run_files},
+    {"scaling", "walks, PageRank and programs on all ranks of mpirun, against one", run_scaling, Input::graph,
      true, true},
-    {"ablation", "C-SAW's techniques for partitions, one after the other", run_ablation},
-    {"pagerank", "iterations, beside cuSPARSE on a GPU, and batches", run_pagerank},
+    {"ablation", "C-SAW's techniques for partitions, added one by one", run_ablation},
+    {"pagerank", "iterations, against cuSPARSE on a GPU, and batches", run_pagerank},
     {"acc", "searches, paths, cores, components and beliefs", run_acc},
-    {"ppr", "personalized PageRank: queries in bulk and alone, and how good their lists are", run_ppr_suite},
+    {"ppr", "personalized PageRank: throughput, latency and precision of queries", run_ppr_suite},
     {"papers",
-     "the experiments of C-SAW, SIMD-X, DF-P and MeLoPPR, for docs/papers.md; on ranks SIMD-X's filters "
-     "alone",
-     run_papers, On::graph, true, true, true},
+     "the experiments of C-SAW, SIMD-X, DF-P and MeLoPPR, for docs/papers.md; on ranks "
+     "SIMD-X's filters only",
+     run_papers, Input::graph, true, true, true},
 };
 
 struct SuiteCommand {
@@ -68,8 +68,8 @@ struct SuiteCommand {
   apps::CommonOptions common;
 };
 
-constexpr std::array<std::string_view, 5> kSetBySuites{"--layout", "--distribution", "--partitions",
-                                                       "--slots", "--transport"};
+constexpr std::array<std::string_view, 5> kIdleForSuites{"--layout", "--distribution", "--partitions",
+                                                         "--slots", "--transport"};
 
 void print_figures(const std::vector<Figure>& figures) {
   for (const auto& figure : figures) {
@@ -92,7 +92,7 @@ std::optional<std::regex> pattern_of(const SuiteCommand& c) {
   try {
     return std::regex(c.only);
   } catch (const std::regex_error&) {
-    throw UsageError(fmt::format("--only: '{}' is no regular expression", c.only));
+    throw UsageError(fmt::format("--only: '{}' is not a regular expression", c.only));
   }
 }
 
@@ -115,7 +115,7 @@ std::vector<Figure> measure(const Suite& suite, const SuiteCommand& c, Device& d
   if (!c.common.scratch.empty()) options.folder = c.common.scratch;
   options.progress = [&](const std::string& name) {
     apps::throw_if_stopped();
-    if (c.common.verbose) apps::say(fmt::format("measuring {}\n", name));
+    if (c.common.verbose) apps::print_message(fmt::format("measuring {}\n", name));
   };
   bool found = !pattern;
   if (pattern) {
@@ -166,15 +166,15 @@ apps::Report report_of(const Command& command, const SuiteCommand& c, const Devi
 void run_suite(const Command& command, const Suite& suite, const SuiteCommand& c) {
   for (const char* const option : {"--scale", "--edge-factor"}) {
     if (command.given(option) && !c.graph.empty())
-      throw UsageError(fmt::format("{}: no graph is generated here (leave it out)", option));
+      throw UsageError(fmt::format("{}: no graph is generated here (omit it)", option));
   }
   const apps::Stopwatch watch;
-  apps::cover_outputs({c.common.report}, c.common.scratch);
+  apps::register_outputs({c.common.report}, c.common.scratch);
   apps::ReportFile report_file(apps::world().is_root() ? c.common.report : "", c.common.force);
   apps::apply_host_ceiling(c.common);
-  apps::announce(command, c.common);
+  apps::print_options(command, c.common);
   Device device(apps::device_of_rank(c.common));
-  apps::say_refused_gpu(command, c.common, device);
+  apps::warn_unusable_gpu(command, c.common, device);
   double load = 0;  // runnable processes, mean over the last minute
   if (::getloadavg(&load, 1) != 1) load = 0;
   const auto figures = measure(suite, c, device);
@@ -190,25 +190,26 @@ void run_suite(const Command& command, const Suite& suite, const SuiteCommand& c
 
 void declare_workload(Command& command, const Suite& suite, SuiteCommand& c) {
   command.group("Workload");
-  command.whole("--repetitions", c.repetitions, 1, "each figure is the median of so many");
-  if (suite.on == On::graph) {
-    command.whole("--scale", c.scale, 1, "generated graphs have 2^N vertices");
-    if (suite.sizes) command.options().back().default_text = "by experiment and device";
-    command.whole("--edge-factor", c.edge_factor, 1, "and so many edges a vertex");
+  command.integer("--repetitions", c.repetitions, 1, "measurements per figure, of which the median counts");
+  if (suite.input == Input::graph) {
+    command.integer("--scale", c.scale, 1, "generated graphs have 2^N vertices");
+    if (suite.chooses_scale) command.options().back().default_text = "by experiment and device";
+    command.integer("--edge-factor", c.edge_factor, 1, "edges per vertex of generated graphs");
     command.input_file("--graph", c.graph, "measure on this graph file instead");
-    if (suite.sizes)
+    if (suite.chooses_scale)
       command.text("--graphs", "FOLDER", c.graphs,
-                   "measure on the graph files of a folder, too: tables of `graphs`");
+                   "also measure on the graph files of a folder (tables of `graphs`)");
   }
-  if (suite.on == On::file) command.input_file("GRAPH", c.graph, "a graph file on the disk that is measured");
-  if (suite.apart) command.text("--only", "REGEX", c.only, "only figures whose name it matches");
-  if (suite.on != On::machine) apps::declare_seed(command, c.common);
+  if (suite.input == Input::file)
+    command.input_file("GRAPH", c.graph, "a graph file on the disk to be measured");
+  if (suite.independent) command.text("--only", "REGEX", c.only, "only figures whose name matches");
+  if (suite.input != Input::machine) apps::declare_seed(command, c.common);
 }
 
 std::unique_ptr<Command> make_suite(const Suite& suite) {
   auto command = std::make_unique<Command>(suite.name, suite.summary);
   const auto c = std::make_shared<SuiteCommand>();
-  if (suite.sizes) c->scale = 0, c->repetitions = 3;
+  if (suite.chooses_scale) c->scale = 0, c->repetitions = 3;
   declare_workload(*command, suite, *c);
   command->group("Output");
   command->flag("--force", c->common.force, "replace what exists");
@@ -218,12 +219,12 @@ std::unique_ptr<Command> make_suite(const Suite& suite) {
   apps::declare_device(*command, c->common);
   command->group("Messages");
   apps::declare_messages(*command, c->common);
-  command->set_idle(kSetBySuites);
-  const std::string graph = suite.on == On::file                    ? " graph.h5"
-                            : suite.on == On::graph && !suite.sizes ? " --scale 22"
-                                                                    : "";
+  command->set_idle(kIdleForSuites);
+  const std::string graph = suite.input == Input::file                            ? " graph.h5"
+                            : suite.input == Input::graph && !suite.chooses_scale ? " --scale 22"
+                                                                                  : "";
   command->set_example(fmt::format("sluice-bench {0}{1} --report {0}.json", suite.name, graph));
-  if (suite.ranks) command->set_takes_ranks();
+  if (suite.ranks) command->set_allows_ranks();
   command->run = [c, &suite](const Command& self) { run_suite(self, suite, *c); };
   return command;
 }

@@ -37,7 +37,7 @@ inline constexpr PagingOptions kQuarterInSlots{.partitions = 64, .slots = 16, .t
 
 /// Slots for coded lists in the same memory: a quarter of the size of the uncoded lists; if `by_weight`, with
 /// weights.
-inline PagingOptions quarter_of_plain(const Graph& graph, unsigned threads, bool by_weight) {
+inline PagingOptions coded_quarter(const Graph& graph, unsigned threads, bool by_weight) {
   const std::uint64_t bytes = CodedSizes(graph.out.view(), threads, by_weight).word_bytes();
   PagingOptions paging = kQuarterInSlots;
   paging.slots = kQuarterInSlots.slots * (by_weight ? 2 : 1) * graph.edges() * sizeof(Vertex) / bytes;
@@ -70,7 +70,7 @@ inline acc::BeliefModel two_states(const Graph& graph) {
 }
 
 /// Drops the scores of queries, if only their time is measured.
-struct NoScores : ppr::Sink {
+struct NullSink : ppr::Sink {
   void write(const ppr::Batch&) override {}
 };
 

@@ -43,11 +43,12 @@ void refuse_unexpected(const Command& command, std::vector<std::string> words) {
 }
 
 /// The message for CLI11's error about an option given twice or without a value.
-std::string mismatch(const CLI::ArgumentMismatch& error, std::span<const CLI::Option* const> options) {
+std::string mismatch_message(const CLI::ArgumentMismatch& error,
+                             std::span<const CLI::Option* const> options) {
   for (const CLI::Option* const option : options)
     if (option->count() > 1) return fmt::format("{}: given twice (give it once)", option->get_name());
-  const std::string_view said = error.what();
-  return fmt::format("{}: its value is missing", said.substr(0, said.find(':')));
+  const std::string_view text = error.what();
+  return fmt::format("{}: its value is missing", text.substr(0, text.find(':')));
 }
 
 /// Throws UsageError for an option without a value. CLI11 would take the next option as the value.
@@ -80,8 +81,8 @@ void Command::text_value(const std::string& name, const std::string& placeholder
                          std::function<void(const std::string&)> set, std::function<OptionValue()> get,
                          const std::string& help) {
   // A zero or empty default means an automatic choice, which the help describes in words.
-  const std::string now = to_string(get());
-  const std::string shown = placeholder.empty() || now == "0" ? "" : now;
+  const std::string default_value = to_string(get());
+  const std::string shown = placeholder.empty() || default_value == "0" ? "" : default_value;
   options_.push_back({name, placeholder, help, group_, shown, std::move(set), std::move(get)});
 }
 
@@ -95,8 +96,8 @@ void Command::output_file(const std::string& name, std::string& value, const std
   options_.back().file = FileUse::written;
 }
 
-void Command::writes_beside(std::string what, std::function<std::string()> path) {
-  beside_.emplace_back(std::move(what), std::move(path));
+void Command::add_derived_file(std::string what, std::function<std::string()> path) {
+  derived_files_.emplace_back(std::move(what), std::move(path));
 }
 
 void Command::flag(const std::string& name, bool& value, const std::string& help) {
@@ -124,20 +125,20 @@ void Command::size(const std::string& name, std::uint64_t& value, const std::str
       name, "SIZE", set, [&value] { return OptionValue(value); }, help);
 }
 
-void Command::whole(const std::string& name, std::uint64_t& value, std::uint64_t least,
-                    const std::string& help) {
-  const auto set = [&value, name, least](const std::string& given) {
-    value = parse_whole(given, name, least);
+void Command::integer(const std::string& name, std::uint64_t& value, std::uint64_t min_value,
+                      const std::string& help) {
+  const auto set = [&value, name, min_value](const std::string& given) {
+    value = parse_unsigned(given, name, min_value);
   };
   text_value(
       name, "N", set, [&value] { return OptionValue(value); }, help);
 }
 
-void Command::whole(const std::string& name, std::uint32_t& value, std::uint32_t least,
-                    const std::string& help) {
-  const auto set = [&value, name, least](const std::string& given) {
-    constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
-    value = static_cast<std::uint32_t>(parse_whole(given, name, least, kMost));
+void Command::integer(const std::string& name, std::uint32_t& value, std::uint32_t min_value,
+                      const std::string& help) {
+  const auto set = [&value, name, min_value](const std::string& given) {
+    constexpr std::uint32_t kMaxValue = std::numeric_limits<std::int32_t>::max();
+    value = static_cast<std::uint32_t>(parse_unsigned(given, name, min_value, kMaxValue));
   };
   text_value(
       name, "N", set, [&value] { return OptionValue(std::uint64_t{value}); }, help);
@@ -151,17 +152,17 @@ void Command::real(const std::string& name, const std::string& placeholder, doub
 }
 
 void Command::list(const std::string& name, const std::string& placeholder, std::vector<std::int64_t>& value,
-                   std::int64_t least, const std::string& help) {
-  const auto set = [&value, name, least](const std::string& given) {
-    value = parse_list(given, name, least);
+                   std::int64_t min_value, const std::string& help) {
+  const auto set = [&value, name, min_value](const std::string& given) {
+    value = parse_list(given, name, min_value);
   };
   const auto get = [&value] { return OptionValue(join(value, ",")); };
   text_value(name, placeholder, set, get, help);
 }
 
-void Command::choice_of_words(const std::string& name, std::vector<std::string> words,
-                              std::function<void(std::size_t)> set, std::function<OptionValue()> get,
-                              const std::string& help) {
+void Command::word_choice(const std::string& name, std::vector<std::string> words,
+                          std::function<void(std::size_t)> set, std::function<OptionValue()> get,
+                          const std::string& help) {
   const auto find = [name, words, set = std::move(set)](const std::string& given) {
     const auto found = std::find(words.begin(), words.end(), given);
     if (found == words.end()) {
@@ -205,7 +206,7 @@ std::vector<NamedFile> Command::files() const {
     if (option.file != FileUse::none)
       all.push_back({option.name, to_string(option.get()), option.file == FileUse::written});
   }
-  for (const auto& [what, path] : beside_) all.push_back({what, path(), true, true});
+  for (const auto& [what, path] : derived_files_) all.push_back({what, path(), true, true});
   std::erase_if(all, [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
   return all;
 }
@@ -235,7 +236,8 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
   } catch (const CLI::CallForAllHelp&) {
     return ParseResult::help_all;
   } catch (const CLI::ArgumentMismatch& error) {
-    throw UsageError(fmt::format("{} (see {} --help)", mismatch(error, with_values), command.full_name()));
+    throw UsageError(
+        fmt::format("{} (see {} --help)", mismatch_message(error, with_values), command.full_name()));
   } catch (const CLI::ParseError& error) {
     refuse_unexpected(command, parser.remaining());  // a misspelt option may be the cause
     throw UsageError(fmt::format("{} (see {} --help)", one_line(error.what()), command.full_name()));
@@ -243,7 +245,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
   refuse_unexpected(command, parser.remaining());
   for (const auto& option : command.options()) {
     if (option.idle && option.given)
-      throw UsageError(fmt::format("{} has no meaning for {} (leave it out)", option.name, command.name()));
+      throw UsageError(fmt::format("{} does not apply to {} (omit it)", option.name, command.name()));
   }
   return ParseResult::run;
 }

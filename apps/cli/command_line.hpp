@@ -29,7 +29,7 @@ std::string to_string(const OptionValue& value);
 struct NamedFile {
   std::string option, path;
   bool written = false;
-  bool beside = false;  ///< derived from an option; may exist already
+  bool derived = false;  ///< derived from an option; may exist already
 };
 
 class Command {
@@ -61,8 +61,8 @@ class Command {
   std::deque<Option>& options() { return options_; }
 
   /// Can several ranks share the command's work?
-  bool takes_ranks() const { return takes_ranks_; }
-  void set_takes_ranks() { takes_ranks_ = true; }
+  bool allows_ranks() const { return allows_ranks_; }
+  void set_allows_ranks() { allows_ranks_ = true; }
 
   void set_example(std::string text) { example_ = std::move(text); }
   /// Options declared from here on appear under this heading.
@@ -73,16 +73,18 @@ class Command {
   void input_file(const std::string& name, std::string& value, const std::string& help);
   void output_file(const std::string& name, std::string& value, const std::string& help);
   /// A file written beside an option's file; `path` returns its name, or an empty string.
-  void writes_beside(std::string what, std::function<std::string()> path);
+  void add_derived_file(std::string what, std::function<std::string()> path);
   void flag(const std::string& name, bool& value, const std::string& help);
   void text(const std::string& name, const std::string& placeholder, std::string& value,
             const std::string& help);
   void size(const std::string& name, std::uint64_t& value, const std::string& help);
-  void whole(const std::string& name, std::uint64_t& value, std::uint64_t least, const std::string& help);
-  void whole(const std::string& name, std::uint32_t& value, std::uint32_t least, const std::string& help);
+  void integer(const std::string& name, std::uint64_t& value, std::uint64_t min_value,
+               const std::string& help);
+  void integer(const std::string& name, std::uint32_t& value, std::uint32_t min_value,
+               const std::string& help);
   void real(const std::string& name, const std::string& placeholder, double& value, const std::string& help);
   void list(const std::string& name, const std::string& placeholder, std::vector<std::int64_t>& value,
-            std::int64_t least, const std::string& help);
+            std::int64_t min_value, const std::string& help);
   /// A value that `set` parses and `get` returns; a flag if `placeholder` is empty.
   void text_value(const std::string& name, const std::string& placeholder,
                   std::function<void(const std::string&)> set, std::function<OptionValue()> get,
@@ -92,7 +94,7 @@ class Command {
               const std::string& help) {
     std::vector<std::string> words;
     for (const auto& entry : names) words.emplace_back(entry.name);
-    choice_of_words(
+    word_choice(
         name, std::move(words), [&value, &names](std::size_t i) { value = names[i].value; },
         [&value, &names] { return OptionValue(std::string(name_of(names, value))); }, help);
   }
@@ -105,9 +107,9 @@ class Command {
     options_.back().default_text.clear();
   }
   /// One of `words`; `set` receives its index.
-  void choice_of_words(const std::string& name, std::vector<std::string> words,
-                       std::function<void(std::size_t)> set, std::function<OptionValue()> get,
-                       const std::string& help);
+  void word_choice(const std::string& name, std::vector<std::string> words,
+                   std::function<void(std::size_t)> set, std::function<OptionValue()> get,
+                   const std::string& help);
 
   /// Marks options of a group that have no effect for this command. A job that gives one is refused, and help
   /// and resolved configuration omit them.
@@ -128,9 +130,9 @@ class Command {
 
  private:
   std::string program_ = "sluice", name_, summary_, example_, group_;
-  bool takes_ranks_ = false;
+  bool allows_ranks_ = false;
   std::deque<Option> options_;
-  std::vector<std::pair<std::string, std::function<std::string()>>> beside_;
+  std::vector<std::pair<std::string, std::function<std::string()>>> derived_files_;
 };
 
 /// A command that calls run(command, options), and its options.

@@ -37,12 +37,12 @@ constexpr auto kOutputLayouts = names_in_order<OutputLayout>("single", "sharded"
 InstanceRange parse_range(const std::string& text) {
   const auto colon = text.find(':');
   if (colon == std::string::npos) {
-    throw UsageError(fmt::format("--instance-range: '{}' is no range (write A:B, B not included)", text));
+    throw UsageError(fmt::format("--instance-range: '{}' is not a range (write A:B, B not included)", text));
   }
   const std::string_view view(text);
   InstanceRange range;
-  range.first = parse_whole(view.substr(0, colon), "--instance-range");
-  range.last = parse_whole(view.substr(colon + 1), "--instance-range");
+  range.first = parse_unsigned(view.substr(0, colon), "--instance-range");
+  range.last = parse_unsigned(view.substr(colon + 1), "--instance-range");
   if (range.first >= range.last) throw UsageError(fmt::format("--instance-range: {} is empty", text));
   return range;
 }
@@ -55,7 +55,7 @@ void declare_graph(Command& command, CommonOptions& options, const std::string& 
 }
 
 void declare_seed(Command& command, CommonOptions& options) {
-  command.whole("--seed", options.seed, 0, "the same seed gives the same output, bit for bit");
+  command.integer("--seed", options.seed, 0, "the same seed gives the same output, bit for bit");
 }
 
 void declare_report(Command& command, CommonOptions& options) {
@@ -63,13 +63,14 @@ void declare_report(Command& command, CommonOptions& options) {
 }
 
 void declare_results(Command& command, CommonOptions& options) {
-  command.output_file("--output", options.output,
-                      "where results go; '-' is standard output (text only) (required without --plan)");
+  command.output_file(
+      "--output", options.output,
+      "file or folder of results; '-': standard output (text only) (required without --plan)");
   command.choice("--format", options.format, kResultFormats,
                  "HDF5, a folder of .npy files, or one row a line");
   command.choice("--output-layout", options.output_layout, kOutputLayouts,
-                 "one file, or one a rank and a file that joins them (h5)");
-  command.writes_beside("the shards of --output", [&options] {
+                 "one file, or one per rank and a file that joins them (h5)");
+  command.add_derived_file("the shards of --output", [&options] {
     return options.output_layout == OutputLayout::sharded || options.force ? folder_of_shards(options.output)
                                                                            : "";
   });
@@ -81,26 +82,26 @@ void declare_results(Command& command, CommonOptions& options) {
         return OptionValue(options.range ? fmt::format("{}:{}", options.range->first, options.range->last)
                                          : "");
       },
-      "only instances A to B-1, for job arrays; parts put together equal the whole");
+      "only instances A to B-1, for job arrays; joined parts equal the whole result");
   command.flag("--original-ids", options.original_ids,
-               "ids in options, inputs and results are the input's own; where those begin at 1, less 1");
-  command.flag("--verify", options.verify, "check every result against the graph on its way out");
-  command.flag("--plan", options.plan, "say what the job would need, and run nothing");
+               "use the original input's ids in options, inputs and results (minus 1 if they begin at 1)");
+  command.flag("--verify", options.verify, "check every result against the graph before it is written");
+  command.flag("--plan", options.plan, "print the memory that the job needs, without running it");
 }
 
 void declare_host(Command& command, CommonOptions& options) {
   command.text_value(
       "--threads", "N",
       [&options](const std::string& given) {
-        options.device.threads = static_cast<unsigned>(parse_whole(given, "--threads", 1, 4096));
+        options.device.threads = static_cast<unsigned>(parse_unsigned(given, "--threads", 1, 4096));
       },
       [&options] { return OptionValue(std::uint64_t{options.device.threads}); },
       "host threads (default: this rank's share of the cores it may use)");
   command.size("--host-memory", options.host_memory,
                "ceiling, like 4GiB (default: nine tenths of what is free)");
   command.text("--scratch", "FOLDER", options.scratch,
-               "where temporary files go, such as sort runs (default: beside the output; for standard output "
-               "the system's folder)");
+               "folder of temporary files, such as sort runs (default: the output's folder; for standard "
+               "output the system's)");
 }
 
 void declare_backend(Command& command, CommonOptions& options) {
@@ -113,18 +114,17 @@ void declare_backend(Command& command, CommonOptions& options) {
 
 void declare_device(Command& command, CommonOptions& options) {
   declare_backend(command, options);
-  command.flag("--share-gpu", options.share_gpu,
-               "several ranks may take one GPU, each its share of the memory");
+  command.flag("--share-gpu", options.share_gpu, "several ranks may share one GPU and its memory");
   command.choice("--layout", options.layout, kLayouts,
-                 "how edges lie in memory; changes speed, never a result");
+                 "layout of edges in memory; changes speed, never a result");
   command.choice("--distribution", options.distribution, kDistributions,
-                 "replicate: every rank reaches the whole graph; shard: each owns a part, and work travels");
-  command.whole("--partitions", options.paging.partitions, 0,
-                "partitions of the graph; 0: what the budget asks for, 1: keep it whole");
-  command.whole("--slots", options.paging.slots, 0,
-                "partitions on the device at once, 1 counts as 2; 0: as many as the budget allows");
+                 "replicate: every rank reaches the whole graph; shard: each rank owns a part of it");
+  command.integer("--partitions", options.paging.partitions, 0,
+                  "partitions of the graph; 0: as many as the budget requires, 1: keep it whole");
+  command.integer("--slots", options.paging.slots, 0,
+                  "partitions on the device at once, 1 counts as 2; 0: as many as the budget allows");
   command.choice("--transport", options.paging.transport, kTransports,
-                 "how partitions reach the device: auto weighs a copy against reading in place; file leaves "
+                 "how partitions reach the device: auto compares a copy with reading in place; file keeps "
                  "the graph in its file");
 }
 
@@ -132,7 +132,7 @@ void declare_messages(Command& command, CommonOptions& options) {
   command.choice("--progress", options.progress, kProgressModes,
                  "a bar on standard error; auto: if it is a terminal");
   command.flag("--quiet", options.quiet, "errors and warnings only");
-  command.flag("--verbose", options.verbose, "also all options, given or by default, and the device");
+  command.flag("--verbose", options.verbose, "also print all options and the device");
 }
 
 void declare_job(Command& command, CommonOptions& options) {
@@ -142,14 +142,15 @@ void declare_job(Command& command, CommonOptions& options) {
   declare_device(command, options);
   command.group("Messages");
   declare_messages(command, options);
-  command.set_takes_ranks();
+  command.set_allows_ranks();
 }
 
 void require_scratch(const CommonOptions& options) {
   if (options.scratch.empty()) return;
   std::error_code absent;
   if (!std::filesystem::is_directory(options.scratch, absent)) {
-    throw UsageError(fmt::format("--scratch: {} is no folder (make it, or choose another)", options.scratch));
+    throw UsageError(
+        fmt::format("--scratch: {} is not a folder (make it, or choose another)", options.scratch));
   }
   if (::access(options.scratch.c_str(), W_OK | X_OK) != 0) {
     throw UsageError(fmt::format("--scratch: {} cannot be written ({}; choose another)", options.scratch,
@@ -157,15 +158,16 @@ void require_scratch(const CommonOptions& options) {
   }
 }
 
-void say_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions) {
-  std::uint64_t most[] = {partitions};
-  world().all_reduce(most, Reduce::max, "the partitions");
-  if (options.paging.slots == 0 || most[0] > 1 || options.quiet) return;
+void warn_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions) {
+  std::uint64_t max_partitions[] = {partitions};
+  world().all_reduce(max_partitions, Reduce::max, "the partitions");
+  if (options.paging.slots == 0 || max_partitions[0] > 1 || options.quiet) return;
   // Not an error: with less memory, or on another machine, the same job has partitions.
-  const char* const why = options.paging.partitions > 1
-                              ? "no partition is brought to the device here (leave it out)"
-                              : "the graph is worked on whole (ask for --partitions)";
-  say(fmt::format("{}: --slots {} changes nothing, for {}\n", command.name(), options.paging.slots, why));
+  const char* const reason = options.paging.partitions > 1
+                                 ? "no partition is loaded onto the device (omit it)"
+                                 : "the graph is processed whole (use --partitions)";
+  print_message(
+      fmt::format("{}: --slots {} has no effect: {}\n", command.name(), options.paging.slots, reason));
 }
 
 void apply_host_ceiling(const CommonOptions& options) {
@@ -177,7 +179,7 @@ void apply_host_ceiling(const CommonOptions& options) {
   host_budget().set_ceiling(options.host_memory != 0 ? options.host_memory : share);
 }
 
-std::string same_options(const Command& command) {
+std::string shared_options_text(const Command& command) {
   std::string text = fmt::format("command {}\n", command.name());
   for (const auto& [name, value] : command.resolved()) {
     // Paths and sizes may differ between nodes.
@@ -198,7 +200,7 @@ DeviceOptions device_of_rank(const CommonOptions& options) {
   if (placement.gpu_ranks == 0) return device;
   if (placement.gpu_ranks > 1 && !options.share_gpu) {
     throw UsageError(
-        fmt::format("{} ranks of a machine would share a GPU (start one rank a GPU, or say --share-gpu or "
+        fmt::format("{} ranks of a machine would share a GPU (start one rank per GPU, or use --share-gpu or "
                     "--device host)",
                     placement.gpu_ranks));
   }
@@ -207,19 +209,19 @@ DeviceOptions device_of_rank(const CommonOptions& options) {
   return device;
 }
 
-void say_refused_gpu(const Command& command, const CommonOptions& options, const Device& device) {
+void warn_unusable_gpu(const Command& command, const CommonOptions& options, const Device& device) {
   if (options.device.choice != DeviceChoice::automatic || device.is_cuda() || options.quiet) return;
   const cuda::GpuState gpu = cuda::gpu_state(options.device.gpu);
   if (gpu.present)
-    say(fmt::format("{}: on the host, for the GPU cannot be used ({})\n", command.name(),
-                    gpu.unusable_reason));
+    print_message(fmt::format("{}: runs on the host, since the GPU cannot be used ({})\n", command.name(),
+                              gpu.unusable_reason));
 }
 
 unsigned threads_of(const CommonOptions& options) {
   return options.device.threads != 0 ? options.device.threads : usable_cores();
 }
 
-void announce(const Command& command, const CommonOptions& options) {
+void print_options(const Command& command, const CommonOptions& options) {
   if (options.quiet && options.verbose) throw UsageError("--quiet and --verbose contradict each other");
   if (!options.verbose) return;
   std::string text = command.full_name() + "\n";
@@ -228,7 +230,7 @@ void announce(const Command& command, const CommonOptions& options) {
     text += fmt::format("  {:<18} {}\n", name, shown.empty() ? "-" : shown);
   }
   text += fmt::format("  {:<18} {}\n", "host ceiling", format_size(host_budget().ceiling()));
-  say(text);
+  print_message(text);
 }
 
 }  // namespace sluice::apps

@@ -80,7 +80,7 @@ inline constexpr std::array<std::string_view, 11> kTechniques{
 inline constexpr std::array<std::string_view, 2> kIdleForSolvers{"--instance-range", "--layout"};
 
 /// Prints that `--slots` has no effect if no rank has more than one partition. All ranks call it.
-void say_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions);
+void warn_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions);
 /// Throws UsageError if `--scratch` is not a writable folder.
 void require_scratch(const CommonOptions& options);
 
@@ -91,15 +91,15 @@ void apply_host_ceiling(const CommonOptions& options);
 /// UsageError if several ranks would share a GPU without --share-gpu.
 DeviceOptions device_of_rank(const CommonOptions& options);
 /// Prints a line if `--device auto` takes the host although there is a GPU.
-void say_refused_gpu(const Command& command, const CommonOptions& options, const Device& device);
+void warn_unusable_gpu(const Command& command, const CommonOptions& options, const Device& device);
 
 /// The options that must be equal on all ranks because results depend on them, one per line.
-std::string same_options(const Command& command);
+std::string shared_options_text(const Command& command);
 
 /// The number of threads: `--threads`, or all cores that this process may use.
 unsigned threads_of(const CommonOptions& options);
 
 /// With --verbose, prints the configuration on standard error. Throws UsageError for contradictory options.
-void announce(const Command& command, const CommonOptions& options);
+void print_options(const Command& command, const CommonOptions& options);
 
 }  // namespace sluice::apps

@@ -14,7 +14,7 @@ bool muted = false;
 
 }  // namespace
 
-void fill_streams() {
+void reserve_standard_streams() {
   constexpr int kFlags[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int stream = 0; stream < 3; ++stream) {
     // open() returns the lowest unused number, which is `stream`.
@@ -33,7 +33,7 @@ void print(const std::string& text) {
     throw RunError("standard output cannot be written (is the disk full?)");
 }
 
-void say(const std::string& text) {
+void print_message(const std::string& text) {
   if (!muted) std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -19,13 +19,13 @@ namespace {
 std::atomic<int> stop_signals = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-std::string name_of_program = "sluice";
+std::string program_name = "sluice";
 
 /// timeout(1) and batch systems send a stop request twice, to the process and to its group. A third request
 /// has the system's default effect.
-void note_stop(int signal) {
-  constexpr int kMost = 2;
-  if (stop_signals.fetch_add(1) < kMost) return;
+void handle_stop_signal(int signal) {
+  constexpr int kMaxHandled = 2;
+  if (stop_signals.fetch_add(1) < kMaxHandled) return;
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -42,9 +42,8 @@ Outcome outcome_of(const std::function<void()>& body) noexcept {
   } catch (const Error& error) {
     return {error.status(), true, error.what()};
   } catch (const std::bad_alloc&) {
-    return {
-        ExitStatus::over_budget, true,
-        "the system has no more memory (set --host-memory below what is free, or ask for fewer instances)"};
+    return {ExitStatus::over_budget, true,
+            "the system has no more memory (set --host-memory below what is free, or use fewer instances)"};
   } catch (const std::exception& error) {
     return {ExitStatus::failed, true, error.what()};
   } catch (...) {
@@ -52,17 +51,17 @@ Outcome outcome_of(const std::function<void()>& body) noexcept {
   }
 }
 
-void complain_as(const std::string& program) {
-  name_of_program = program;
+void set_program_name(const std::string& program) {
+  program_name = program;
 }
 
-void complain(const std::string& message) noexcept {
-  std::fprintf(stderr, "%s: %s\n", name_of_program.c_str(), message.c_str());
+void print_error(const std::string& message) noexcept {
+  std::fprintf(stderr, "%s: %s\n", program_name.c_str(), message.c_str());
 }
 
-void watch_for_stop() {
+void install_stop_handlers() {
   struct sigaction action {};
-  action.sa_handler = note_stop;
+  action.sa_handler = handle_stop_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;  // interrupted reads and writes continue
   sigaction(SIGINT, &action, nullptr);
@@ -73,7 +72,7 @@ void watch_for_stop() {
   if (given.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
-bool stop_urged() {
+bool stop_repeated() {
   return stop_signals > 1;
 }
 

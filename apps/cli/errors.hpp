@@ -12,7 +12,7 @@ namespace sluice::apps {
 /// How a body of work ended.
 struct Outcome {
   ExitStatus status = ExitStatus::done;
-  bool own = true;  ///< false: failed only because another rank did
+  bool own_failure = true;  ///< false: failed only because another rank did
   std::string message;
 };
 
@@ -20,17 +20,17 @@ struct Outcome {
 Outcome outcome_of(const std::function<void()>& body) noexcept;
 
 /// Sets the program's name that precedes each message, as `sluice`.
-void complain_as(const std::string& program);
+void set_program_name(const std::string& program);
 /// Prints `sluice: what is wrong`.
-void complain(const std::string& message) noexcept;
+void print_error(const std::string& message) noexcept;
 
 /// From here on SIGINT, SIGTERM and SIGHUP are recorded (RankGuard, throw_if_stopped); a third one ends the
 /// process at once.
-void watch_for_stop();
+void install_stop_handlers();
 
-/// Was a stop requested (stop_urged: twice)? Below, the words of its message.
+/// Was a stop requested (stop_repeated: twice)? Below, the words of its message.
 bool stop_requested();
-bool stop_urged();
+bool stop_repeated();
 inline constexpr const char *kStopped = "stopped on request", *kNoOutput = "no output was written";
 
 /// Throws RunError if a stop was requested. Long work calls it wherever it reports progress.

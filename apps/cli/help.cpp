@@ -63,21 +63,21 @@ std::string program_help(const Program& program, const Commands& commands) {
 std::string command_help(const Command& command, bool techniques) {
   std::string arguments, out;
   std::string group;
-  bool left_out = false;
+  bool hides_techniques = false;
   for (const auto& option : command.options()) {
     if (option.idle) continue;
     if (option.technique && !techniques) {
-      left_out = true;
+      hides_techniques = true;
       continue;
     }
     if (!option.name.starts_with("--")) arguments += " " + option.name;
     if (option.group != group) out += fmt::format("\n{}:\n", group = option.group);
-    const bool bare = option.placeholder.empty() || option.placeholder == option.name;
+    const bool without_value = option.placeholder.empty() || option.placeholder == option.name;
     std::string text = option.help;
     if (!option.default_text.empty()) text += fmt::format(" (default: {})", option.default_text);
-    out += entry(bare ? option.name : fmt::format("{} {}", option.name, option.placeholder), text);
+    out += entry(without_value ? option.name : fmt::format("{} {}", option.name, option.placeholder), text);
   }
-  if (left_out) out += '\n' + entry("--help-all", "also the options that compare techniques");
+  if (hides_techniques) out += '\n' + entry("--help-all", "also the options that compare techniques");
   return fmt::format("{0}: {1}\n\nUsage: {0}{2} [options]\n{3}\nExample:\n  {4}\n", command.full_name(),
                      command.summary(), arguments, out, command.example());
 }

@@ -15,7 +15,7 @@ struct Program {
   std::string name, summary;
   std::vector<std::string> examples;  ///< command lines
   /// Throws UsageError for words that belong to another program; may be null.
-  void (*refuse)(const std::vector<std::string>& words) = nullptr;
+  void (*check_words)(const std::vector<std::string>& words) = nullptr;
 };
 
 /// Finds the command, parses its options and runs it. Returns the exit status.

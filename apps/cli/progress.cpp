@@ -72,12 +72,12 @@ void Progress::draw(double fraction, const std::string& rate) {
     line += fmt::format("  {} left", format_duration(seconds / fraction - seconds));
   }
   line += "\033[K";  // erases the rest of a longer line
-  say(line);
+  print_message(line);
   drawn_ = true;
 }
 
 void Progress::finish() {
-  if (drawn_) say("\r\033[K");
+  if (drawn_) print_message("\r\033[K");
   drawn_ = false;
 }
 

@@ -55,37 +55,37 @@ std::optional<double> to_real(std::string_view text) {
   return number;
 }
 
-std::uint64_t parse_whole(std::string_view text, std::string_view option, std::uint64_t least,
-                          std::uint64_t most) {
+std::uint64_t parse_unsigned(std::string_view text, std::string_view option, std::uint64_t min_value,
+                             std::uint64_t max_value) {
   const bool negative = text.starts_with('-');
   const char* const end = text.data() + text.size();
   std::uint64_t number = 0;
   const auto [rest, error] = std::from_chars(text.data() + negative, end, number);
   if (rest != end || error == std::errc::invalid_argument)
-    throw UsageError(fmt::format("{}: '{}' is no whole number", option, text));
-  if (negative || (error == std::errc() && number < least))
-    throw UsageError(fmt::format("{}: {} is too small (at least {})", option, text, least));
-  if (error != std::errc() || number > most)
-    throw UsageError(fmt::format("{}: {} is too large (at most {})", option, text, most));
+    throw UsageError(fmt::format("{}: '{}' is not a whole number", option, text));
+  if (negative || (error == std::errc() && number < min_value))
+    throw UsageError(fmt::format("{}: {} is too small (at least {})", option, text, min_value));
+  if (error != std::errc() || number > max_value)
+    throw UsageError(fmt::format("{}: {} is too large (at most {})", option, text, max_value));
   return number;
 }
 
 double parse_real(std::string_view text, std::string_view option) {
   const auto number = to_real(text);
-  if (!number) throw UsageError(fmt::format("{}: '{}' is no number", option, text));
+  if (!number) throw UsageError(fmt::format("{}: '{}' is not a number", option, text));
   return *number;
 }
 
-std::vector<std::int64_t> parse_list(std::string_view text, std::string_view option, std::int64_t least) {
+std::vector<std::int64_t> parse_list(std::string_view text, std::string_view option, std::int64_t min_value) {
   std::vector<std::int64_t> numbers;
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const auto end = std::min(text.find(',', begin), text.size());
     const auto piece = text.substr(begin, end - begin);
     const auto number = to_integer(piece);
-    if (!number || *number < least) {
-      throw UsageError(
-          fmt::format("{}: '{}' is no whole number of at least {} (write 15,10)", option, piece, least));
+    if (!number || *number < min_value) {
+      throw UsageError(fmt::format("{}: '{}' is not a whole number of at least {} (write 15,10)", option,
+                                   piece, min_value));
     }
     numbers.push_back(*number);
     begin = end + 1;
@@ -94,7 +94,7 @@ std::vector<std::int64_t> parse_list(std::string_view text, std::string_view opt
 }
 
 void for_each_line(const std::string& path, const char* purpose,
-                   const std::function<void(const Words& words, const std::string& where)>& use) {
+                   const std::function<void(const Words& words, const std::string& location)>& use) {
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
   std::string text;
@@ -113,12 +113,12 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     return text.substr(std::min(text.find_first_not_of('-'), text.size()));
   };
   const std::string_view given = bare(word);
-  std::size_t least = given.size() / 3 + 1;  // a word further away is no likely misspelling
+  std::size_t min_value = given.size() / 3 + 1;  // a word further away is no likely misspelling
   std::string nearest;
   for (const auto& choice : choices) {
     const bool begins = given.size() > 1 && bare(choice).starts_with(given);
     const std::size_t distance = begins ? 0 : spelling_distance(given, bare(choice));
-    if (distance < least) least = distance, nearest = choice;
+    if (distance < min_value) min_value = distance, nearest = choice;
   }
   return nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest);
 }

@@ -12,8 +12,8 @@ void declare_level_direction(Command& command, AccCommand& c) {
   c.acc.direction = acc::AccDirection::push;
   command.choice(
       "--direction", c.acc.direction, kAccDirections,
-      "push from active vertices, pull to the others, or each round what is expected to be less work; "
-      "directed graphs are pulled along stored in-edges (--reverse)");
+      "push from active vertices, pull to the others, or choose each round's cheaper direction; pull on "
+      "directed graphs needs stored in-edges (--reverse)");
 }
 
 void declare_fusion(Command& command, acc::AccFusion& fusion) {

@@ -78,7 +78,7 @@ struct AccTask {
 /// add(graph, result, columns) adds the columns and returns the summary text.
 template <class Solve, class Add>
 void run_acc(Job& job, const AccCommand& c, const AccTask& task, const Solve& solve, const Add& add) {
-  const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+  const acc::AccPlan plan = job.plan_and_load([&](const PagingOptions& paging) {
     return plan_solver(job.device(), job.graph(), task.needs, place_of(c, paging), task.vertex, solve);
   });
   if (c.common.plan) return job.print_plan(plan);

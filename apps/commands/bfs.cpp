@@ -17,12 +17,13 @@ struct BfsCommand : AccCommand {
 };
 
 void run_bfs(const Command& command, const BfsCommand& c) {
-  if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
+  if (!command.given("--source"))
+    throw UsageError("--source V is missing (give the first vertex of the search)");
   const bool pulls = c.acc.direction != acc::AccDirection::push;
   Job job(command, c.common,
           {.in_edges = pulls,
-           .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
-           .as_lists_come = true});
+           .in_edges_optional = c.acc.direction == acc::AccDirection::automatic,
+           .may_overlap_reading = true});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccTask task{.needs = {.in_edges = pulls},
                      .vertex = {8, 8},
@@ -40,7 +41,7 @@ void run_bfs(const Command& command, const BfsCommand& c) {
     columns.add_vertices("parent", result.parents.span());
     const VertexCounts reached =
         count_vertices(graph, [&](std::uint64_t v) { return result.depths[v] >= 0; });
-    job.count({{"reached", reached.own}});
+    job.set_counters({{"reached", reached.own}});
     return fmt::format("{} vertices reached", format_count(reached.all));
   });
 }
@@ -52,9 +53,9 @@ std::unique_ptr<Command> make_bfs() {
   declare_graph(*command, c->common,
                 "a graph file; directed ones are searched faster with in-edges stored (--reverse)");
   command->group("Search");
-  command->whole("--source", c->source, 0, "the vertex where the search begins (required)");
+  command->integer("--source", c->source, 0, "the vertex where the search begins (required)");
   command->choice("--direction", c->acc.direction, kAccDirections,
-                  "push from the last depth, pull to what is not reached, or each round the cheaper");
+                  "push from the last depth, pull to unreached vertices, or choose the cheaper each round");
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
   command->set_example("sluice bfs graph.h5 --source 0 --output depths.h5 --verify");

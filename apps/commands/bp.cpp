@@ -24,29 +24,29 @@ namespace sluice::apps {
 
 namespace {
 
-double number_of(std::string_view word, const std::string& where) {
+double number_of(std::string_view word, const std::string& location) {
   double value = 0;
   const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (fault != std::errc() || end != word.data() + word.size() || !(value >= 0) || !std::isfinite(value))
-    throw InputError(fmt::format("{}: '{}' is no number from 0 up", where, word.substr(0, 40)));
+    throw InputError(fmt::format("{}: '{}' is not a number from 0 up", location, word.substr(0, 40)));
   return value;
 }
 
-void take_coupling(const std::string& path, acc::BeliefModel& model) {
+void read_coupling(const std::string& path, acc::BeliefModel& model) {
   unsigned rows = 0;
-  for_each_line(path, "a line of numbers", [&](const Words& words, const std::string& where) {
+  for_each_line(path, "a line of numbers", [&](const Words& words, const std::string& location) {
     if (rows++ == 0) model.states = static_cast<unsigned>(words.size());
     if (model.states > acc::kMostBeliefStates)
-      throw UsageError(fmt::format("{}: {} states, of which there may be 1 to {}", where, model.states,
-                                   acc::kMostBeliefStates));
+      throw UsageError(fmt::format("{}: {} states; the number of states must be 1 to {}", location,
+                                   model.states, acc::kMostBeliefStates));
     if (words.size() != model.states || rows > model.states)
       throw InputError(
-          fmt::format("{}: a coupling has as many rows as columns, here {}", where, model.states));
-    for (const auto word : words) model.coupling.push_back(number_of(word, where));
+          fmt::format("{}: a coupling must have as many rows as columns, here {}", location, model.states));
+    for (const auto word : words) model.coupling.push_back(number_of(word, location));
   });
   if (rows == 0 || rows != model.states)
-    throw InputError(fmt::format("{}: {} rows of {} numbers; a coupling has as many rows as columns", path,
-                                 rows, model.states));
+    throw InputError(fmt::format("{}: {} rows of {} numbers; a coupling must have as many rows as columns",
+                                 path, rows, model.states));
   for (unsigned x = 0; x < rows; ++x) {
     for (unsigned y = 0; y < x; ++y) {
       if (model.coupling[x * rows + y] != model.coupling[y * rows + x])
@@ -57,34 +57,34 @@ void take_coupling(const std::string& path, acc::BeliefModel& model) {
     throw InputError(fmt::format("{}: every entry is zero", path));
 }
 
-void take_priors(const std::string& path, std::uint64_t vertices, const IdMap& ids, acc::BeliefModel& model) {
+void read_priors(const std::string& path, std::uint64_t vertices, const IdMap& ids, acc::BeliefModel& model) {
   const unsigned states = model.states;
   model.priors = HostArray<double>(vertices * states, "priors");
   HostCharge marks("marks of vertices");
   marks.add(vertices / 8);
   std::vector<bool> seen(vertices);
   std::uint64_t rows = 0;
-  for_each_line(path, "a line of numbers", [&](const Words& words, const std::string& where) {
-    const std::size_t ahead = ids.translates() ? 1 : 0;
-    if (words.size() != states + ahead)
-      throw InputError(fmt::format("{}: {} columns; there are {} states{}", where, words.size(), states,
-                                   ahead ? ", behind the vertex" : ""));
-    if (!ahead && rows >= vertices)
-      throw InputError(fmt::format("{}: a row too many for {} vertices", where, vertices));
+  for_each_line(path, "a line of numbers", [&](const Words& words, const std::string& location) {
+    const std::size_t id_columns = ids.translates() ? 1 : 0;
+    if (words.size() != states + id_columns)
+      throw InputError(fmt::format("{}: {} columns; there are {} states{}", location, words.size(), states,
+                                   id_columns ? ", after the vertex" : ""));
+    if (!id_columns && rows >= vertices)
+      throw InputError(fmt::format("{}: more rows than {} vertices", location, vertices));
     std::uint64_t v = rows++;
-    if (ahead) {
+    if (id_columns) {
       const auto id = to_integer(words[0]);
       const auto vertex = id ? ids.to_internal(*id) : std::nullopt;
       if (!vertex)
-        throw InputError(fmt::format("{}: the graph has no vertex {}", where, words[0].substr(0, 40)));
+        throw InputError(fmt::format("{}: the graph has no vertex {}", location, words[0].substr(0, 40)));
       v = *vertex;
     }
-    if (seen[v]) throw InputError(fmt::format("{}: vertex {} has a prior already", where, words[0]));
+    if (seen[v]) throw InputError(fmt::format("{}: vertex {} has a prior already", location, words[0]));
     seen[v] = true;
     double* row = model.priors.data() + v * states;
-    for (unsigned x = 0; x < states; ++x) row[x] = number_of(words[x + ahead], where);
+    for (unsigned x = 0; x < states; ++x) row[x] = number_of(words[x + id_columns], location);
     if (std::all_of(row, row + states, [](double value) { return value == 0; }))
-      throw InputError(fmt::format("{}: a prior that is zero for every state", where));
+      throw InputError(fmt::format("{}: the prior is zero for every state", location));
   });
   if (rows < vertices) throw InputError(fmt::format("{}: {} rows for {} vertices", path, rows, vertices));
 }
@@ -94,8 +94,8 @@ void take_priors(const std::string& path, std::uint64_t vertices, const IdMap& i
 acc::BeliefModel read_belief_model(const std::string& priors, const std::string& coupling, const Graph& graph,
                                    const IdMap& ids) {
   acc::BeliefModel model;
-  take_coupling(coupling, model);
-  take_priors(priors, graph.vertices(), ids, model);
+  read_coupling(coupling, model);
+  read_priors(priors, graph.vertices(), ids, model);
   return model;
 }
 
@@ -111,7 +111,7 @@ AccFigures figures_of(const BpCommand& c, acc::BeliefResult& result) {
   figures.converged = result.converged;
   figures.residual = result.residual;
   figures.residuals = std::move(result.residuals);
-  figures.end = result.converged ? "converged" : "--max-iterations came first";
+  figures.end = result.converged ? "converged" : "--max-iterations was reached";
   if (!result.converged && c.beliefs.damping == 0) figures.end += "; --message-damping 0.5 may help";
   return figures;
 }
@@ -133,8 +133,8 @@ void run_bp(const Command& command, BpCommand& c) {
       return true;
     }
   };
-  job.moves_to_host(job.device().is_cuda() && is_too_large());
-  const acc::AccPlan plan = job.fitting(plan_with);
+  job.fall_back_to_host(job.device().is_cuda() && is_too_large());
+  const acc::AccPlan plan = job.plan_and_load(plan_with);
   if (c.common.plan) return job.print_plan(plan);
   job.require_device_memory(plan.device_bytes);
 
@@ -152,7 +152,7 @@ void run_bp(const Command& command, BpCommand& c) {
   if (c.common.verify)
     acc::verify_beliefs(job.graph(), model, result, c.beliefs.tolerance, c.beliefs.damping, &world(),
                         threads_of(c.common));
-  job.count({{"scratch_bytes", result.stats.scratch_bytes}});
+  job.set_counters({{"scratch_bytes", result.stats.scratch_bytes}});
   VertexColumns columns = columns_of(job, c, graph);
   columns.add("belief", io::ElementType::f32, result.beliefs.data(), model.states);
   job.write(columns);
@@ -169,14 +169,14 @@ std::unique_ptr<Command> make_bp() {
   command->group("Model");
   command->input_file(
       "--priors", c->priors,
-      "a row of S numbers for every vertex; with --original-ids headed by the vertex (required)");
+      "a row of S numbers for every vertex; with --original-ids preceded by the vertex (required)");
   command->input_file("--coupling", c->coupling,
                       "S rows of S numbers, symmetric and not negative (required)");
   command->real("--message-damping", "D", c->beliefs.damping,
                 "weight of the old message in each update, from 0 to below 1");
   command->real("--tolerance", "T", c->beliefs.tolerance, "stop once no belief changes by more");
-  command->whole("--max-iterations", c->beliefs.max_iterations, 1,
-                 "stop after N iterations and print a warning");
+  command->integer("--max-iterations", c->beliefs.max_iterations, 1,
+                   "stop after N iterations and print a warning");
   declare_fusion(*command, c->beliefs.fusion);
   declare_acc(*command, *c);
   command->set_example("sluice bp graph.h5 --priors priors.txt --coupling coupling.txt --output beliefs.h5");

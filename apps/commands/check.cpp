@@ -18,7 +18,7 @@ struct CheckCommand {
 
 void run_check(const Command& command, const CheckCommand& c) {
   apply_host_ceiling(c.common);
-  announce(command, c.common);
+  print_options(command, c.common);
   const io::GraphInfo info = io::read_graph_info(c.file);
   io::check_graph(c.file);
   if (c.common.quiet) return;
@@ -30,7 +30,7 @@ void run_check(const Command& command, const CheckCommand& c) {
 
 std::unique_ptr<Command> make_check() {
   auto [command, c] = make_command<CheckCommand>(
-      "check", "reads a graph file whole; verifies checksums and structure", run_check);
+      "check", "reads a whole graph file; verifies checksums and structure", run_check);
   command->group("File");
   command->input_file("FILE", c->file, "a graph file");
   command->group("Machine");

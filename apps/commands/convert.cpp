@@ -19,7 +19,7 @@ void run_convert(const Command& command, ConvertCommand& c) {
   if (c.compact && c.no_compact) throw UsageError("--compact and --no-compact contradict each other");
   apply_host_ceiling(c.common);
   io::require_conversion_memory();
-  announce(command, c.common);
+  print_options(command, c.common);
   c.read.threads = threads_of(c.common);
   c.read.timestamps = c.convert.timestamps;
   if (c.convert.weights == io::WeightRule::column) c.read.weights = io::WeightColumn::column;
@@ -33,17 +33,20 @@ void run_convert(const Command& command, ConvertCommand& c) {
 
 std::unique_ptr<Command> make_convert() {
   auto [command, c] = make_command<ConvertCommand>(
-      "convert", "an edge list, Matrix Market, METIS, DIMACS or binary file as a graph file", run_convert);
+      "convert", "makes a graph file of an edge list, Matrix Market, METIS, DIMACS or binary file",
+      run_convert);
   command->group("Files");
-  command->input_file("IN", c->input, "the edges; .gz is read as it is");
+  command->input_file("IN", c->input, "the edges; .gz files are decompressed");
   command->output_file("OUT", c->common.output, "the graph file to write");
-  command->choice("--format", c->read.format, kEdgeFormats, "what IN is; auto looks at it");
+  command->choice("--format", c->read.format, kEdgeFormats, "format of IN; auto detects it");
   command->flag("--force", c->common.force, "replace what exists");
   declare_report(*command, c->common);
   command->group("Edges");
   command->flag("--undirected", c->convert.undirected, "store both directions of every edge");
-  command->flag("--keep-self-loops", c->convert.keep_self_loops, "they are dropped without it");
-  command->flag("--keep-duplicates", c->convert.keep_duplicates, "the first of each is kept without it");
+  command->flag("--keep-self-loops", c->convert.keep_self_loops,
+                "keep self-loops, which are dropped by default");
+  command->flag("--keep-duplicates", c->convert.keep_duplicates,
+                "keep duplicates; by default only the first of each is kept");
   command->choice("--weights", c->convert.weights, kWeightRules,
                   "column: the third column, or the Matrix Market value; uniform: random in (0,1]");
   declare_seed(*command, c->common);
@@ -51,7 +54,7 @@ std::unique_ptr<Command> make_convert() {
                 "keep the third column (fourth, with --weights column) as time");
   command->flag("--reverse", c->convert.reverse, "also store in-edges");
   command->group("Vertices (default: compacted when more than half of the id range is unused)");
-  command->flag("--compact", c->compact, "leave out unused ids, and keep the original ones beside");
+  command->flag("--compact", c->compact, "drop unused ids, and store the original ids in the file");
   command->flag("--no-compact", c->no_compact, "keep ids as they are");
   command->group("Machine");
   declare_host(*command, c->common);

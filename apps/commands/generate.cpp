@@ -17,28 +17,28 @@ struct GenerateCommand {
   CommonOptions common;
 };
 
-constexpr std::uint32_t kMostScale = 31;  // the largest power of two that the engine's vertex ids can count
+constexpr std::uint32_t kMaxScale = 31;  // the largest power of two that the engine's vertex ids can count
 /// Below this number of edges, host threads finish before a GPU is ready.
-constexpr std::uint64_t kWorthGpu = std::uint64_t{1} << 22;
+constexpr std::uint64_t kMinGpuEdges = std::uint64_t{1} << 22;
 
 DeviceOptions device_for(const GenerateCommand& c) {
   DeviceOptions device = device_of_rank(c.common);
   const std::uint64_t edges = (std::uint64_t{1} << c.scale) * c.edge_factor;
-  if (device.choice == DeviceChoice::automatic && edges < kWorthGpu) device.choice = DeviceChoice::host;
+  if (device.choice == DeviceChoice::automatic && edges < kMinGpuEdges) device.choice = DeviceChoice::host;
   return device;
 }
 
 void run_generate(const Command& command, GenerateCommand& c) {
   const auto kind = c.generate.kind;
-  if (c.common.output.empty()) throw UsageError("--output FILE is missing: say where the graph goes");
-  if (c.scale > kMostScale)
-    throw UsageError(fmt::format("--scale: {} is too large (at most {})", c.scale, kMostScale));
+  if (c.common.output.empty()) throw UsageError("--output FILE is missing (name the graph file)");
+  if (c.scale > kMaxScale)
+    throw UsageError(fmt::format("--scale: {} is too large (at most {})", c.scale, kMaxScale));
   if ((kind == io::GraphKind::grid || kind == io::GraphKind::ring) && command.given("--edge-factor")) {
-    throw UsageError(fmt::format("--edge-factor has no meaning for {}", name_of(kGraphKinds, kind)));
+    throw UsageError(fmt::format("--edge-factor does not apply to {}", name_of(kGraphKinds, kind)));
   }
   apply_host_ceiling(c.common);
   io::require_conversion_memory();
-  announce(command, c.common);
+  print_options(command, c.common);
   c.generate.scale = c.scale;
   c.generate.edge_factor = c.edge_factor;
   c.generate.seed = c.common.seed;
@@ -58,13 +58,13 @@ std::unique_ptr<Command> make_generate() {
   command->group("Graph");
   command->choice_argument("KIND", c->generate.kind, kGraphKinds,
                            "rmat, kronecker (Graph500), uniform (Erdos-Renyi), grid (road-like) or ring");
-  command->whole("--scale", c->scale, 0, "2^N vertices");
-  command->whole("--edge-factor", c->edge_factor, 1,
-                 "edges drawn per vertex; duplicates and self-loops are dropped");
+  command->integer("--scale", c->scale, 0, "2^N vertices");
+  command->integer("--edge-factor", c->edge_factor, 1,
+                   "edges drawn per vertex; duplicates and self-loops are dropped");
   declare_seed(*command, c->common);
   command->choice("--weights", c->convert.weights, kGeneratedWeights, "uniform: random weights in (0,1]");
   command->flag("--undirected", c->convert.undirected, "store both directions of every edge");
-  command->flag("--compact", c->compact, "leave out vertices without an edge");
+  command->flag("--compact", c->compact, "drop vertices without an edge");
   command->flag("--reverse", c->convert.reverse, "also store in-edges");
   command->group("Output");
   command->output_file("--output", c->common.output, "the graph file to write (required)");

@@ -47,7 +47,7 @@ struct Cut {
   std::uint64_t slots;  ///< partitions on the device at once; 0: the graph is not cut
 };
 
-Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
+Cut plan_cut(const Device& device, const Graph& graph, bool fits_host) {
   PagingOptions paging;
   // As in a job, a graph that exceeds host memory stays in its file.
   paging.force_partitions = !fits_host;
@@ -59,7 +59,7 @@ Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
 
 /// Figures computed from the offsets alone.
 struct DegreeFigures {
-  std::uint64_t least = 0, most = 0;
+  std::uint64_t min = 0, max = 0;
   double median = 0, mean = 0;
   std::uint64_t dead_ends = 0;  ///< vertices without out-edges
 };
@@ -82,8 +82,8 @@ DegreeFigures degree_figures(std::span<const EdgeIndex> offsets) {
   std::nth_element(degrees.begin(), middle, degrees.end());
   const EdgeIndex below = n % 2 == 1 ? *middle : *std::max_element(degrees.begin(), middle);
   figures.median = (static_cast<double>(*middle) + static_cast<double>(below)) / 2;
-  figures.least = *std::min_element(degrees.begin(), degrees.end());
-  figures.most = *std::max_element(degrees.begin(), degrees.end());
+  figures.min = *std::min_element(degrees.begin(), degrees.end());
+  figures.max = *std::max_element(degrees.begin(), degrees.end());
   return figures;
 }
 
@@ -135,7 +135,7 @@ Json to_json(const std::string& file, const io::GraphInfo& info) {
 }
 
 Json to_json(const DegreeFigures& d) {
-  return {{"min", d.least}, {"median", d.median}, {"mean", d.mean}, {"max", d.most}};
+  return {{"min", d.min}, {"median", d.median}, {"mean", d.mean}, {"max", d.max}};
 }
 
 Json to_json(const PartitionPlan& plan) {
@@ -167,7 +167,7 @@ std::string degree_text(const DegreeFigures& d) {
   return fmt::format(
       "  out-degree   min {}, median {:g}, mean {:.4g}, max {}\n"
       "  dead ends    {} (no out-edges)\n",
-      format_count(d.least), d.median, d.mean, format_count(d.most), format_count(d.dead_ends));
+      format_count(d.min), d.median, d.mean, format_count(d.max), format_count(d.dead_ends));
 }
 
 std::string edge_text(const EdgeFigures& e) {
@@ -179,10 +179,10 @@ std::string cut_text(const Cut& cut, std::uint64_t budget) {
   constexpr std::uint64_t kShown = 16;
   const PartitionPlan& plan = cut.partitions;
   if (cut.slots == 0)
-    return fmt::format("  partitions   none: {} of device memory hold it\n", format_size(budget));
+    return fmt::format("  partitions   none: the graph fits in {} of device memory\n", format_size(budget));
   std::string text =
-      fmt::format("  partitions   {} for {} of device memory, {} there at once (uniform walk)\n", plan.size(),
-                  format_size(budget), cut.slots);
+      fmt::format("  partitions   {} for {} of device memory, {} resident at once (uniform walk)\n",
+                  plan.size(), format_size(budget), cut.slots);
   for (std::uint64_t p = 0; p < std::min(plan.size(), kShown); ++p) {
     text +=
         fmt::format("    {:>4}  vertices {} to {}, {}{}\n", p, plan.begin(p), plan.end(p) - 1,
@@ -194,7 +194,7 @@ std::string cut_text(const Cut& cut, std::uint64_t budget) {
 
 void run_info(const Command& command, const InfoCommand& c) {
   apply_host_ceiling(c.common);
-  announce(command, c.common);
+  print_options(command, c.common);
   const io::GraphFile file(c.file);
   const io::GraphInfo& info = file.info();
   const unsigned threads = usable_cores();
@@ -209,9 +209,9 @@ void run_info(const Command& command, const InfoCommand& c) {
   const std::uint64_t budget = c.common.device.device_memory;
   if (budget != 0) {
     const Device device({.device_memory = budget});
-    say_refused_gpu(command, c.common, device);
-    const io::GraphColumns walked{.weights = false, .times = false};
-    cut = cut_for(device, graph, io::graph_bytes(info, walked) <= host_budget().ceiling());
+    warn_unusable_gpu(command, c.common, device);
+    const io::GraphColumns walk_columns{.weights = false, .times = false};
+    cut = plan_cut(device, graph, io::graph_bytes(info, walk_columns) <= host_budget().ceiling());
   }
   std::string text;
   if (c.json) {
@@ -240,7 +240,7 @@ std::unique_ptr<Command> make_info() {
   command->flag("--edges", c->edges, "also read the edges: isolated vertices and self-loops");
   command->group("Machine");
   command->size("--device-memory", c->common.device.device_memory,
-                "also show the partitions in which a uniform walk works within it, like 4GiB");
+                "also show a uniform walk's partitions within this limit, like 4GiB");
   command->size("--host-memory", c->common.host_memory,
                 "ceiling, like 4GiB (default: nine tenths of what is free)");
   command->group("Messages");

@@ -23,7 +23,7 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, {.in_edges = true});
   const bool pulls = c.acc.direction != acc::AccDirection::push;
   // Only a plan checks the lists here; a run checks them after reading.
-  const bool made = c.common.plan && !job.by_numbers() && !job.graph().directed &&
+  const bool made = c.common.plan && !job.has_sizes_only() && !job.graph().directed &&
                     !acc::has_simple_lists(job.graph(), &world(), job.device().threads());
   const std::string name = c.k > 0 ? "member" : "core";
   std::vector<io::Attribute> attributes;
@@ -42,18 +42,18 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   };
   run_acc(job, c, task, solve, [&](const auto& graph, const acc::CoreResult& result, VertexColumns& columns) {
     if (c.k == 0) {
-      const std::uint32_t most =
+      const std::uint32_t largest_core =
           result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());
       columns.add(name, io::ElementType::i32, result.cores.data());
-      job.count({{"largest_core", std::uint64_t{most}}});
-      return fmt::format("core numbers up to {}", most);
+      job.set_counters({{"largest_core", std::uint64_t{largest_core}}});
+      return fmt::format("core numbers up to {}", largest_core);
     }
     members = HostArray<std::uint8_t>(result.cores.size(), "members");
     std::transform(result.cores.begin(), result.cores.end(), members.begin(),
                    [&](std::uint32_t core) { return core >= c.k ? 1 : 0; });
     columns.add(name, io::ElementType::u8, members.data());
     const VertexCounts counts = count_vertices(graph, [&](std::uint64_t v) { return members[v] != 0; });
-    job.count({{"members", counts.own}});
+    job.set_counters({{"members", counts.own}});
     return fmt::format("{} vertices in the {}-core", format_count(counts.all), c.k);
   });
 }
@@ -64,10 +64,10 @@ std::unique_ptr<Command> make_kcore() {
   auto [command, c] =
       make_command<KcoreCommand>("kcore", "core numbers, or the members of one core", run_kcore);
   declare_graph(*command, c->common,
-                "a graph file; direction, self-loops and how often an edge is there are ignored");
+                "a graph file; direction, self-loops and duplicates of edges are ignored");
   command->group("Cores");
-  command->whole("--k", c->k, 1,
-                 "members of the k-core only, which is less work (default: all core numbers)");
+  command->integer("--k", c->k, 1,
+                   "members of the k-core only, which is less work (default: all core numbers)");
   declare_level_direction(*command, *c);
   declare_worklists(*command, *c);
   declare_acc(*command, *c);

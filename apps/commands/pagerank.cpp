@@ -48,12 +48,12 @@ std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
 }
 
 /// The reason why the iterations ended, as text.
-std::string end_of(const PageRankCommand& c, const pagerank::Result& result) {
+std::string end_text(const PageRankCommand& c, const pagerank::Result& result) {
   switch (result.end) {
     case pagerank::RankEnd::converged:
       return "converged";
     case pagerank::RankEnd::limit:
-      return "--max-iterations came first";
+      return "--max-iterations was reached";
     case pagerank::RankEnd::stalled:
       break;
   }
@@ -65,7 +65,7 @@ std::string end_of(const PageRankCommand& c, const pagerank::Result& result) {
 SolverFigures figures_of(const PageRankCommand& c, const pagerank::Result& result) {
   SolverFigures figures;
   figures.run.add_traffic(result.traffic);
-  figures.end = end_of(c, result);
+  figures.end = end_text(c, result);
   figures.converged = result.converged();
   figures.iterations = result.iterations;
   figures.residual = result.residual;
@@ -80,7 +80,7 @@ SolverFigures figures_of(const PageRankCommand& c, const pagerank::Result& resul
 }
 
 /// `batch` is null for ranks of the unchanged graph.
-pagerank::Plan plan_of(Job& job, const PageRankCommand& c, const HeldBatch* batch,
+pagerank::Plan plan_of(Job& job, const PageRankCommand& c, const ChargedBatch* batch,
                        const pagerank::RankPlace& place) {
   pagerank::require_stored_in_edges(job.graph());
   pagerank::Plan plan = batch ? plan_rank_batch(job, *batch, c.rank, c.batch.rank, place)
@@ -95,19 +95,19 @@ pagerank::Plan plan_of(Job& job, const PageRankCommand& c, const HeldBatch* batc
 
 void run_pagerank(const Command& command, PageRankCommand& c) {
   validate(c.rank);
-  settle_rank_batch(command, c.method, c.batch);
-  const bool fresh = c.method == pagerank::RankMethod::from_scratch;
+  resolve_rank_batch(command, c.method, c.batch);
+  const bool from_scratch = c.method == pagerank::RankMethod::from_scratch;
   Job job(command, c.common,
           {.in_edges = true,
            .weights = c.rank.weighted,
            .updated = c.batch.updates(),
-           .file_needs_in = true,
-           .as_lists_come = fresh && !c.batch.updates()});
+           .needs_in_edges_in_file = true,
+           .may_overlap_reading = from_scratch && !c.batch.updates()});
   // Reads the batch for each place that is tried: reading needs more memory than holding it. Keeps the last.
-  std::optional<HeldBatch> changes;
-  pagerank::Plan plan = job.fitting([&](const PagingOptions& paging) {
+  std::optional<ChargedBatch> changes;
+  pagerank::Plan plan = job.plan_and_load([&](const PagingOptions& paging) {
     changes.reset();
-    if (!fresh || c.batch.updates())
+    if (!from_scratch || c.batch.updates())
       changes.emplace(read_batch(c.batch.files, job.graph(), job.ids(), threads_of(c.common)));
     return plan_of(job, c, changes ? &*changes : nullptr, {paging, &world(), c.rows});
   });
@@ -124,14 +124,15 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
     world().throw_if_failed("the work");
     job.progress().update(command.name(), iteration.number, c.rank.max_iterations, " iterations");
   };
-  const pagerank::Result result = fresh ? pagerank::run_pagerank(job.device(), job.graph(), c.rank, observe,
-                                                                 {c.common.paging, &world(), c.rows})
-                                        : batch->follow(observe);
+  const pagerank::Result result = from_scratch
+                                      ? pagerank::run_pagerank(job.device(), job.graph(), c.rank, observe,
+                                                               {c.common.paging, &world(), c.rows})
+                                      : batch->follow(observe);
   if (c.common.verify) {
     const auto all = pagerank::all_ranks(result.ranks.span(), result.first, job.graph().vertices(), &world());
-    fresh ? pagerank::verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1, &world(),
-                                      threads_of(c.common))
-          : batch->verify(all.span());
+    from_scratch ? pagerank::verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1, &world(),
+                                             threads_of(c.common))
+                 : batch->verify(all.span());
   }
   VertexColumns columns(job.ids(), result.first, result.first + result.ranks.size());
   columns.add_own("rank", io::ElementType::f64, result.ranks.data());
@@ -154,11 +155,10 @@ std::unique_ptr<Command> make_pagerank() {
   command->flag("--weighted", c->rank.weighted, "split ranks by edge weight instead of evenly");
   command->choice(
       "--rows", c->rows, kRankRows,
-      "how in-edges lie in memory: as they are stored, or, which is faster, on a GPU in slices of "
-      "rows sorted by degree and on the host with sources numbered by degree; the host refuses sliced; "
-      "changes no result");
+      "layout of in-edges in memory: as stored, or a faster one: on a GPU slices of rows sorted by "
+      "degree, on the host sources numbered by degree; sliced needs a GPU; changes no result");
   declare_seed(*command, c->common);
-  command->group("Batch (ranks are those of the graph with it applied)");
+  command->group("Batch (ranks are computed after it was applied)");
   declare_rank_batch(*command, c->batch);
   declare_job(*command, c->common);
   command->set_idle(kIdleForSolvers);

@@ -43,9 +43,9 @@ struct PprCommand {
 };
 
 /// Throws UsageError for options without effect and for combinations that queries do not support.
-void settle(const Command& command, PprCommand& c) {
-  const auto refuse = [&](const char* option, bool idle, const std::string& where) {
-    refuse_idle_option(command, option, idle, where);
+void resolve_options(const Command& command, PprCommand& c) {
+  const auto refuse = [&](const char* option, bool idle, const std::string& condition) {
+    refuse_idle_option(command, option, idle, condition);
   };
   const std::string method = fmt::format("with --method {}", name_of(kPprMethods, c.ppr.method));
   const bool staged = c.ppr.method == ppr::Method::staged, push = c.ppr.method == ppr::Method::push,
@@ -57,8 +57,8 @@ void settle(const Command& command, PprCommand& c) {
   for (const char* option : {"--walks", "--confidence"}) refuse(option, !walks, method);
   refuse("--residual-threshold", !staged && !push, method);
   refuse("--tolerance", staged || walks, method);
-  refuse("--tolerance", c.ppr.length != 0, "where --length says when to end");
-  refuse("--tolerance", command.given("--residual-threshold"), "beside --residual-threshold");
+  refuse("--tolerance", c.ppr.length != 0, "where --length gives the number of steps");
+  refuse("--tolerance", command.given("--residual-threshold"), "with --residual-threshold");
   if (command.given("--residual-threshold") && !(c.ppr.residual_threshold > 0))
     throw UsageError("--residual-threshold: must be above 0");
   if (command.given("--expand") && command.given("--residual-threshold"))
@@ -104,9 +104,9 @@ void set_score_units(ppr::Options& options, const std::string& given) {
   }
   if (options.unit_degree != ppr::BallDegree::none) return;
   if (!to_integer(given))
-    throw UsageError(fmt::format("--score-units: '{}' is no number (nor average or largest)", given));
+    throw UsageError(fmt::format("--score-units: '{}' is not a number (nor average or largest)", given));
   constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
-  options.score_units = static_cast<std::uint32_t>(parse_whole(given, "--score-units", 0, kMost));
+  options.score_units = static_cast<std::uint32_t>(parse_unsigned(given, "--score-units", 0, kMost));
 }
 
 OptionValue score_units_of(const ppr::Options& options) {
@@ -143,7 +143,7 @@ void add_latencies(ResolvedOptions& counters, ppr::Latencies& latencies) {
 }
 
 /// Prints the requested measurements; the report has them too.
-void say_figures(const PprCommand& c, const ResolvedOptions& counters) {
+void print_figures(const PprCommand& c, const ResolvedOptions& counters) {
   if (c.common.quiet || !world().is_root()) return;
   std::string text;
   for (const auto& [name, value] : counters) {
@@ -152,7 +152,7 @@ void say_figures(const PprCommand& c, const ResolvedOptions& counters) {
     if ((latency && c.latency) || (precision && c.evaluate))
       text += fmt::format("  {:<30} {}\n", name, to_string(value));
   }
-  say(text);
+  print_message(text);
 }
 
 ResolvedOptions counters_of(const PprCommand& c, const ppr::Stats& stats, double largest_error) {
@@ -184,20 +184,20 @@ RunStats run_of(const ppr::Stats& stats) {
 }
 
 void run(const Command& command, PprCommand& c) {
-  settle(command, c);
+  resolve_options(command, c);
   Job job(command, c.common, {.weights = c.ppr.weighted});
-  const HeldStarts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
+  const ChargedStarts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
   job.prepare(starts, " queries", c.ppr);
   const auto plan_with = [&](const PagingOptions& paging) {
     return plan_ppr(job.device(), job.graph(), starts, c.ppr, paging);
   };
-  const ppr::Plan first = job.fitting(plan_with);
+  const ppr::Plan first = job.plan_and_load(plan_with);
   if (c.common.plan) return job.print_plan(first);
 
   std::optional<ppr::Latencies> latencies;
   std::optional<ppr::Evaluator> evaluator;
   ppr::Stats stats;
-  job.within_memory(first, plan_with, [&](const ppr::Plan&) {
+  job.run_with_retries(first, plan_with, [&](const ppr::Plan&) {
     auto& results = job.open_results(attributes_of(c), &starts, PprWriter::text_columns());
     PprWriter writer(results, job.ids(), starts, c.ppr.top);
     const auto verifier = c.common.verify ? verify_ppr(job.graph(), starts, c.ppr, writer) : nullptr;
@@ -210,12 +210,12 @@ void run(const Command& command, PprCommand& c) {
   ResolvedOptions counters = counters_of(c, stats, largest_error);
   if (latencies) add_latencies(counters, *latencies);
   if (evaluator) add_precision(counters, *evaluator);
-  job.count(counters);
+  job.set_counters(counters);
   job.finish(run_of(stats), "queries", "edges");
-  say_figures(c, counters);
+  print_figures(c, counters);
   if (!converged(c.ppr, largest_error)) {
-    say(fmt::format(
-        "ppr: NOT converged, the scores of a query may miss {:.3g}, more than --tolerance {:.3g}\n",
+    print_message(fmt::format(
+        "ppr: NOT converged, the error of a query's scores may be {:.3g}, more than --tolerance {:.3g}\n",
         largest_error, c.ppr.tolerance));
   }
 }
@@ -224,18 +224,18 @@ void run(const Command& command, PprCommand& c) {
 
 std::unique_ptr<Command> make_ppr() {
   auto [command, c] =
-      make_command<PprCommand>("ppr", "personalized PageRank: the best of many queries at once", run);
+      make_command<PprCommand>("ppr", "personalized PageRank: the best vertices of many queries", run);
   declare_graph(*command, c->common);
   command->group("Scores");
   command->choice(
       "--method", c->ppr.method, kPprMethods,
       "diffusion from the seeds; in stages, each from some of the vertices reached; forward push; "
       "walks");
-  command->real("--alpha", "A", c->ppr.alpha, "the chance to go on");
-  command->whole("--length", c->ppr.length, 0, "steps of the diffusion; 0: to its limit");
+  command->real("--alpha", "A", c->ppr.alpha, "probability of following an edge");
+  command->integer("--length", c->ppr.length, 0, "steps of the diffusion; 0: to its limit");
   command->real("--tolerance", "T", c->ppr.tolerance,
-                "exact, push without --length: what the scores of a query may miss, in sum");
-  command->whole("--top", c->ppr.top, 1, "results of a query; short lists end in -1 and 0");
+                "exact, push without --length: largest error of a query's scores, summed");
+  command->integer("--top", c->ppr.top, 1, "results of a query; short lists end in -1 and 0");
   command->choice("--dangling", c->ppr.dangling, kPprDanglings,
                   "mass of vertices without out-edges returns to the seeds, or goes to all vertices");
   command->flag("--weighted", c->ppr.weighted, "split mass by edge weight instead of evenly");
@@ -244,47 +244,47 @@ std::unique_ptr<Command> make_ppr() {
   command->real("--expand", "F", c->ppr.expand,
                 "meloppr: fraction of reached vertices, by largest residual, that the next stage expands");
   command->real("--residual-threshold", "R", c->ppr.residual_threshold,
-                "meloppr: the next stage takes those of at least this residual instead; push: end where so "
-                "little is left for each out-edge");
+                "meloppr: the next stage expands vertices of at least this residual instead; push: stop at "
+                "vertices with less residual per out-edge");
+  command->choice("--unexpanded", c->ppr.unexpanded, kPprUnexpanded,
+                  "meloppr: other vertices score their residual, or only the 1 - alpha of it that certainly "
+                  "remains there, which gives better lists");
+  command->flag("--one-by-one", c->ppr.one_by_one,
+                "meloppr: process next-stage vertices one by one, with the memory of one ball, but more work "
+                "than for all together");
+  command->integer("--table", c->ppr.table, 0,
+                   "with --one-by-one: keep the scores of N times --top vertices; 0: of all");
   command->choice(
-      "--unexpanded", c->ppr.unexpanded, kPprUnexpanded,
-      "meloppr: vertices that the next stage leaves out score their residual, or the 1 - alpha of "
-      "it that stays there in any case, which makes better lists");
-  command->flag(
-      "--one-by-one", c->ppr.one_by_one,
-      "meloppr: next-stage vertices go on one after the other: the memory of one ball at a time, and "
-      "more work than together");
-  command->whole("--table", c->ppr.table, 0,
-                 "with --one-by-one: scores are kept for so many times --top vertices; 0: for all");
-  command->choice("--table-limit", c->ppr.table_limit, kPprTableLimits,
-                  "soft: a table that is too large is halved, but for what waits for the next stage; hard: "
-                  "it never has more entries");
-  command->whole(
+      "--table-limit", c->ppr.table_limit, kPprTableLimits,
+      "soft: a table above its limit is halved, except for next-stage vertices; hard: it never has "
+      "more entries");
+  command->integer(
       "--balls", c->ppr.balls, 1,
-      "with --one-by-one: so many balls of a query side by side, on as many threads of the host, or up to 16 "
-      "blocks of a GPU; each takes memory of its own");
+      "with --one-by-one: balls of a query that are processed in parallel, by as many threads of the host "
+      "or up to 16 blocks of a GPU; each needs its own memory");
   command->text_value(
       "--score-units", "N",
       [&options = c->ppr](const std::string& given) { set_score_units(options, given); },
       [&options = c->ppr] { return score_units_of(options); },
-      "exact, meloppr: scores are 32-bit integers, and the mass of a query has so many units; 0: 64 bits, "
-      "2^63. average, largest: as many for each vertex that the seeds reach in --length steps, or in those "
-      "of all stages, as these have out-edges; 2^32 - 1 at most");
-  command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
+      "exact, meloppr: scores are 32-bit integers, and the mass of a query has N units; 0: 64 bits, 2^63 "
+      "units. average, largest: for each vertex reached in --length steps, or in those of all stages, as "
+      "many units as these vertices' average or largest out-degree; 2^32 - 1 at most");
+  command->integer("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
   command->real("--confidence", "C", c->ppr.confidence,
                 "montecarlo: the reported error holds for all scores of a query with this probability");
   command->choice("--state", c->ppr.state, kPprStates,
-                  "exact: queries in tables of what each has reached, or side by side, a row a vertex; "
-                  "auto: whichever is expected to take less");
+                  "exact: a table of reached vertices for each query, or rows with the scores of several "
+                  "queries for each vertex; auto: the one expected to be faster");
   command->group("Queries (default: one a vertex)");
   command->input_file("--starts", c->starts.file,
                       "one query a line: its seeds, each `vertex` or `vertex:weight`");
-  command->whole("--instances", c->starts.instances, 1, "this many queries, whose seeds are drawn uniformly");
-  command->group("Measurements (in the report, and said at the end)");
+  command->integer("--instances", c->starts.instances, 1,
+                   "this many queries, whose seeds are drawn uniformly");
+  command->group("Measurements (in the report, and printed at the end)");
   command->flag("--evaluate", c->evaluate,
                 "strict precision at k against GD(L) and against untruncated scores; memory of a query");
   command->flag("--latency", c->latency,
-                "p50 and p99 of the time that a query takes among as many others as are worked on at once");
+                "p50 and p99 of a query's time, while as many others run as fit at once");
   declare_job(*command, c->common);
   command->set_idle(kIdle);
   command->set_example(

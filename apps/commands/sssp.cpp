@@ -20,12 +20,12 @@ struct SsspCommand : AccCommand {
 };
 
 void run_sssp(const Command& command, const SsspCommand& c) {
-  if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
-  if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
+  if (!command.given("--source")) throw UsageError("--source V is missing (give the first vertex of paths)");
+  if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: must be above 0 (or omit it)");
   const bool pulls = c.acc.direction != acc::AccDirection::push;
   Job job(command, c.common,
           {.in_edges = pulls,
-           .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
+           .in_edges_optional = c.acc.direction == acc::AccDirection::automatic,
            .weights = true});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccTask task{.needs = {.in_edges = pulls, .weights = true},
@@ -43,7 +43,7 @@ void run_sssp(const Command& command, const SsspCommand& c) {
     constexpr double kUnreached = std::numeric_limits<double>::infinity();
     const VertexCounts reached =
         count_vertices(graph, [&](std::uint64_t v) { return result.distances[v] < kUnreached; });
-    job.count({{"reached", reached.own}, {"delta_used", result.delta}});
+    job.set_counters({{"reached", reached.own}, {"delta_used", result.delta}});
     return fmt::format("{} vertices reached", format_count(reached.all));
   });
 }
@@ -53,9 +53,9 @@ void run_sssp(const Command& command, const SsspCommand& c) {
 std::unique_ptr<Command> make_sssp() {
   auto [command, c] =
       make_command<SsspCommand>("sssp", "shortest paths from one vertex: distances", run_sssp);
-  declare_graph(*command, c->common, "a graph file; without weights every edge is 1 long");
+  declare_graph(*command, c->common, "a graph file; without weights every edge has length 1");
   command->group("Paths");
-  command->whole("--source", c->source, 0, "the vertex where paths begin (required)");
+  command->integer("--source", c->source, 0, "the vertex where paths begin (required)");
   command->real("--delta", "D", c->delta,
                 "delta-stepping's width of a level; changes no distance (default: from the weights)");
   declare_level_direction(*command, *c);

@@ -22,16 +22,16 @@ bool is_pool(const WalkCommand& c) {
   return c.walk.kind == walks::Kind::multidimensional;
 }
 
-void refuse_foreign(const Command& command, const WalkCommand& c) {
-  const std::vector<const char*> one_by_one{"uniform", "biased",  "metropolis-hastings",
-                                            "jump",    "restart", "node2vec"};
-  refuse_foreign_options(command, name_of(kWalkKinds, c.walk.kind),
-                         {{"--bias", {"biased"}},
-                          {"--probability", {"jump", "restart"}},
-                          {"--p", {"node2vec"}},
-                          {"--q", {"node2vec"}},
-                          {"--frontier-size", {"multidimensional"}},
-                          {"--walks-per-vertex", one_by_one}});
+void refuse_inapplicable(const Command& command, const WalkCommand& c) {
+  const std::vector<const char*> single_vertex_kinds{"uniform", "biased",  "metropolis-hastings",
+                                                     "jump",    "restart", "node2vec"};
+  refuse_inapplicable_options(command, name_of(kWalkKinds, c.walk.kind),
+                              {{"--bias", {"biased"}},
+                               {"--probability", {"jump", "restart"}},
+                               {"--p", {"node2vec"}},
+                               {"--q", {"node2vec"}},
+                               {"--frontier-size", {"multidimensional"}},
+                               {"--walks-per-vertex", single_vertex_kinds}});
   const bool scans = c.walk.kind == walks::Kind::node2vec && c.walk.select == Select::its;
   const bool compares = c.walk.select != Select::automatic && c.walk.kind != walks::Kind::node2vec &&
                         c.walk.kind != walks::Kind::biased;
@@ -43,8 +43,8 @@ void refuse_foreign(const Command& command, const WalkCommand& c) {
 }
 
 /// With --starts, each line is a pool. All lines must have the same length, because /pool is a table.
-void take_pool_size(const Command& command, const Starts& starts, walks::Options& walk,
-                    const std::string& file) {
+void set_pool_size(const Command& command, const Starts& starts, walks::Options& walk,
+                   const std::string& file) {
   if (starts.mode != Starts::Mode::listed) return;
   const bool given = command.given("--frontier-size");
   if (!given) walk.frontier_size = static_cast<std::uint32_t>(starts.offsets[1]);
@@ -52,8 +52,8 @@ void take_pool_size(const Command& command, const Starts& starts, walks::Options
     const std::uint64_t size = starts.offsets[i + 1] - starts.offsets[i];
     if (size == walk.frontier_size) continue;
     throw InputError(
-        fmt::format("{}: instance {} has a pool of {}, but {} {} (give every line as many seeds)", file, i,
-                    size, given ? "--frontier-size is" : "the first has", walk.frontier_size));
+        fmt::format("{}: instance {} has a pool of {}, but {} {} (give every line equally many seeds)", file,
+                    i, size, given ? "--frontier-size is" : "the first has", walk.frontier_size));
   }
 }
 
@@ -85,21 +85,21 @@ std::vector<io::Attribute> attributes_of(const WalkCommand& c) {
 }
 
 void run_walk(const Command& command, WalkCommand& c) {
-  refuse_foreign(command, c);
+  refuse_inapplicable(command, c);
   validate(c.walk);
   const bool by_weight = c.walk.kind == walks::Kind::node2vec ||
                          (c.walk.kind == walks::Kind::biased && c.walk.bias == Bias::weight);
-  Job job(command, c.common, {.weights = by_weight, .as_lists_come = true});
-  const HeldStarts starts = make_starts(
+  Job job(command, c.common, {.weights = by_weight, .may_overlap_reading = true});
+  const ChargedStarts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
-  if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
+  if (is_pool(c)) set_pool_size(command, starts, c.walk, c.starts.file);
   WalkWriter::require_rows_fit(c.common.format, job.ids(), c.walk);
   job.prepare(starts, " walks", c.walk);
   const auto check = [&](WalkSink* next) {
     return c.common.verify ? verify_walks(job.graph(), starts, c.walk, next, threads_of(c.common)) : nullptr;
   };
-  const sampling::RunPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return plan_beside(
+  const sampling::RunPlan plan = job.plan_and_load([&](const PagingOptions& paging) {
+    return plan_with_check(
         [&] { return check(nullptr); },
         [&] { return sampling::plan_walks(job.device(), job.graph(), starts, c.walk, paging); });
   });
@@ -121,18 +121,18 @@ std::unique_ptr<Command> make_walk() {
   declare_graph(*command, c->common);
   command->group("Walks");
   command->choice("--kind", c->walk.kind, kWalkKinds, "how the next vertex is chosen");
-  command->whole("--length", c->walk.length, 1, "steps of a walk");
+  command->integer("--length", c->walk.length, 1, "steps of a walk");
   declare_seed(*command, c->common);
   command->choice("--bias", c->walk.bias, kWalkBiases,
                   "biased: what a neighbour's probability is proportional to");
-  command->real("--probability", "P", c->walk.probability, "jump, restart: the chance of it at each step");
+  command->real("--probability", "P", c->walk.probability, "jump, restart: its probability at each step");
   command->real("--p", "P", c->walk.p, "node2vec: a return to the previous vertex weighs 1/p");
   command->real("--q", "Q", c->walk.q, "node2vec: a move away from the previous vertex weighs 1/q");
-  command->whole("--frontier-size", c->walk.frontier_size, 1, "multidimensional: seeds in the pool");
+  command->integer("--frontier-size", c->walk.frontier_size, 1, "multidimensional: seeds in the pool");
   command->choice("--select", c->walk.select, kSelects,
                   "how a draw is made, never its distribution; node2vec: its, rejection; multidimensional: "
                   "its; others: its, alias, rejection");
-  command->group("Starts (default: one walk a vertex; multidimensional: one pool drawn at random)");
+  command->group("Starts (default: one walk per vertex; multidimensional: one pool drawn at random)");
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);
   command->set_example("sluice walk graph.h5 --kind node2vec --p 0.5 --q 2 --length 40 --output walks.h5");

@@ -16,7 +16,7 @@ namespace {
 
 /// The name of each vertex's component: its smallest id as the user reads ids. Original ids may be in another
 /// order than the graph's own.
-HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> components) {
+HostArray<std::int64_t> component_names(const Job& job, std::span<const Vertex> components) {
   HostArray<std::int64_t> smallest(components.size(), "component names");
   if (host_budget().counts_only()) return smallest;
   const auto id = [&](std::uint64_t v) { return job.ids().to_external(static_cast<Vertex>(v)); };
@@ -35,23 +35,24 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 }
 
 void run_wcc(const Command& command, const AccCommand& c) {
-  Job job(command, c.common, {.as_lists_come = true});
+  Job job(command, c.common, {.may_overlap_reading = true});
   const AccTask task{.needs = {}, .vertex = {4, 8}, .attributes = {}, .columns = {"component"}};
   const auto solve = [&](const acc::AccGraph& graph) {
     acc::ComponentResult result = components(graph, c.acc);
     if (c.common.verify)
       acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
-    if (graph.device().is_planning()) names_of(job, result.components.span());  // charges the names as well
+    if (graph.device().is_planning())
+      component_names(job, result.components.span());  // charges the names as well
     return result;
   };
   HostArray<std::int64_t> names;
   const auto add = [&](const auto& graph, const acc::ComponentResult& result, VertexColumns& columns) {
-    names = names_of(job, result.components.span());
+    names = component_names(job, result.components.span());
     columns.add("component", io::ElementType::i64, names.data());
     // A component is counted at its smallest vertex.
     const VertexCounts found =
         count_vertices(graph, [&](std::uint64_t v) { return result.components[v] == v; });
-    job.count({{"components", found.own}});
+    job.set_counters({{"components", found.own}});
     return fmt::format("{} components", format_count(found.all));
   };
   run_acc(job, c, task, solve, add);

@@ -29,7 +29,8 @@ io::EdgeBatch read_edges(const std::string& file, const io::ReadOptions& options
     std::swap(part.source, part.target);
     append_part();
   }
-  if (const std::string remark = source->remark(); !remark.empty()) say(file + ": " + remark + '\n');
+  if (const std::string remark = source->remark(); !remark.empty())
+    print_message(file + ": " + remark + '\n');
   return all;
 }
 
@@ -48,8 +49,8 @@ class NewVertices {
   }
 
   Vertex vertex(std::int64_t id) const {
-    const auto place = std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin();
-    return static_cast<Vertex>(first_ + static_cast<std::uint64_t>(place));
+    const auto index = std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin();
+    return static_cast<Vertex>(first_ + static_cast<std::uint64_t>(index));
   }
   std::uint64_t end() const { return first_ + ids_.size(); }
   ChargedVector<std::int64_t>& ids() { return ids_; }
@@ -61,7 +62,7 @@ class NewVertices {
 
 }  // namespace
 
-HeldBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& ids, unsigned threads) {
+ChargedBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& ids, unsigned threads) {
   io::ReadOptions options;
   options.threads = threads;
   options.may_be_empty = true;
@@ -75,37 +76,37 @@ HeldBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& i
   if (added.end() > kMaxVertices) {
     throw InputError(fmt::format("{}: more vertices than a graph can have", files.insert));
   }
-  const auto inserted_end = [&](std::uint64_t id) {
+  const auto vertex_to_insert = [&](std::uint64_t id) {
     if (const auto known = ids.to_internal(static_cast<std::int64_t>(id))) return *known;
     if (ids.translates()) return added.vertex(static_cast<std::int64_t>(id));
     if (!graph.original_ids.empty()) {
       throw InputError(fmt::format(
-          "{}: the graph has no vertex {}, and keeps original ids (use --original-ids to add vertices)",
+          "{}: the graph has no vertex {}, and stores original ids (use --original-ids to add vertices)",
           files.insert, id));
     }
     if (id >= kMaxVertices) throw InputError(fmt::format("{}: id {} is too large", files.insert, id));
     return static_cast<Vertex>(id);
   };
-  const auto deleted_end = [&](std::uint64_t id) {
+  const auto vertex_to_delete = [&](std::uint64_t id) {
     return ids.to_internal(static_cast<std::int64_t>(id)).value_or(kNoVertex);
   };
-  HeldBatch batch;
+  ChargedBatch batch;
   // Frees each column once it is converted, so that at most one exists twice.
-  const auto take = [&]<class To, class From>(std::vector<To>& to, ChargedVector<From>& from,
-                                              const auto& value) {
+  const auto move_column = [&]<class To, class From>(std::vector<To>& to, ChargedVector<From>& from,
+                                                     const auto& value) {
     batch.charge.add(from.size() * sizeof(To));
     to.resize(from.size());
     std::transform(from.begin(), from.end(), to.begin(), value);
     from = {};
   };
-  const auto same = [](const auto& value) { return value; };
-  take(batch.insertions.source, insertions.source, inserted_end);
-  take(batch.insertions.target, insertions.target, inserted_end);
-  take(batch.insertions.weight, insertions.weight, same);
-  take(batch.insertions.time, insertions.time, same);
-  take(batch.deletions.source, deletions.source, deleted_end);
-  take(batch.deletions.target, deletions.target, deleted_end);
-  take(batch.new_ids, added.ids(), same);
+  const auto unchanged = [](const auto& value) { return value; };
+  move_column(batch.insertions.source, insertions.source, vertex_to_insert);
+  move_column(batch.insertions.target, insertions.target, vertex_to_insert);
+  move_column(batch.insertions.weight, insertions.weight, unchanged);
+  move_column(batch.insertions.time, insertions.time, unchanged);
+  move_column(batch.deletions.source, deletions.source, vertex_to_delete);
+  move_column(batch.deletions.target, deletions.target, vertex_to_delete);
+  move_column(batch.new_ids, added.ids(), unchanged);
   return batch;
 }
 

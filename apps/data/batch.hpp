@@ -15,13 +15,13 @@ struct BatchFiles {
 };
 
 /// A batch whose columns are charged to the host budget.
-struct HeldBatch : UpdateBatch {
+struct ChargedBatch : UpdateBatch {
   HostCharge charge{"the edges to insert and to delete"};
 };
 
 /// Reads both files. Ids are the graph's or, if `ids` translates, original ones. In that case an unknown id
 /// in an insertion is a new vertex; new vertices are appended by ascending id. Insertions into a weighted
 /// graph need a weight column, into a graph with times a time column. Throws InputError naming file and line.
-HeldBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& ids, unsigned threads);
+ChargedBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& ids, unsigned threads);
 
 }  // namespace sluice::apps

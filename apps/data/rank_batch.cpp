@@ -25,7 +25,7 @@ namespace {
 
 std::string update_line(const UpdateCounts& counts, double seconds) {
   return fmt::format(
-      "batch: {} edges inserted, {} were there already; {} deleted, {} were not there; {} new vertices; in "
+      "batch: {} edges inserted, {} existed already; {} deleted, {} did not exist; {} new vertices; in "
       "{:.3g} s\n",
       format_count(counts.inserted), format_count(counts.present), format_count(counts.deleted),
       format_count(counts.missing), format_count(counts.new_vertices), seconds);
@@ -35,7 +35,7 @@ std::string update_line(const UpdateCounts& counts, double seconds) {
 void check_previous(const io::RankFile& found, const std::string& path, const Graph& graph,
                     const pagerank::Options& rank) {
   const auto refuse = [&](const std::string& what) {
-    throw InputError(fmt::format("{}: {} (rank the graph anew with --method static)", path, what));
+    throw InputError(fmt::format("{}: {} (compute the ranks with --method static)", path, what));
   };
   if (!found.graph_checksum.empty() && found.graph_checksum != format_checksum(graph.checksum)) {
     refuse("these are ranks of another graph");
@@ -57,8 +57,8 @@ void check_precision(const io::RankFile& found, const std::string& path, const p
                      const pagerank::DynamicRankOptions& dynamic) {
   if (dynamic.method == pagerank::RankMethod::naive_dynamic) return;
   const auto refuse = [&](const std::string& what) {
-    throw InputError(fmt::format(
-        "{}: {} (--method nd makes up for it, or rank the graph anew with --method static)", path, what));
+    throw InputError(
+        fmt::format("{}: {} (use --method nd, or compute the ranks with --method static)", path, what));
   };
   const auto refuse_coarser = [&](const char* option, const std::optional<double>& earlier, double now) {
     if (earlier && *earlier > now)
@@ -90,10 +90,11 @@ bool has_frontier(pagerank::RankMethod method) {
 }
 
 void declare_rank_options(Command& command, pagerank::Options& options) {
-  command.real("--damping", "D", options.damping, "the chance to follow an edge rather than to jump");
-  command.real("--tolerance", "T", options.tolerance, "stop once an iteration changes ranks by no more");
+  command.real("--damping", "D", options.damping, "probability of following an edge instead of jumping");
+  command.real("--tolerance", "T", options.tolerance, "stop once an iteration changes ranks by at most this");
   command.choice("--norm", options.norm, kRankNorms, "how that change is measured; never scaled by n");
-  command.whole("--max-iterations", options.max_iterations, 1, "stop after N iterations and print a warning");
+  command.integer("--max-iterations", options.max_iterations, 1,
+                  "stop after N iterations and print a warning");
   command.choice(
       "--dangling", options.dangling, kDanglings,
       "rank of vertices without out-edges goes to all, or every vertex without a self-loop gets one");
@@ -106,7 +107,7 @@ void declare_frontier(Command& command, pagerank::DynamicRankOptions& rank) {
   command.real("--frontier-tolerance", "T", rank.frontier_tolerance,
                "df, dfp, dfr: a larger relative change spreads to out-neighbours");
   command.real("--prune-tolerance", "T", rank.prune_tolerance,
-               "dfp: a vertex that changes by no more is left alone");
+               "dfp: a vertex with at most this relative change is pruned");
   command.choice("--affect-all", rank.affect_all, kAffectAll,
                  "dfp: affect all vertices where more than half of the edges lead from vertices whose "
                  "change spreads, which takes less time, or never, as published");
@@ -116,8 +117,9 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
   command.input_file("--insert", options.files.insert, "edges to insert, as convert reads them");
   command.input_file("--delete", options.files.remove,
                      "edges to delete; deletions are applied before insertions");
-  command.output_file("--output-graph", options.output_graph, "write the graph as it becomes");
-  command.input_file("--previous", options.previous, "nd, dt, df, dfp, dfr: ranks of the graph as it was");
+  command.output_file("--output-graph", options.output_graph, "write the graph after the batch");
+  command.input_file("--previous", options.previous,
+                     "nd, dt, df, dfp, dfr: ranks of the graph before the batch");
   declare_frontier(command, options.rank);
   command.choice("--split", options.rank.split, kRankSplits,
                  "split work of high-degree vertices over threads of a GPU: by in-degree when pulling, by "
@@ -126,34 +128,34 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
 }
 
 void refuse_idle_frontier(const Command& command, pagerank::RankMethod method) {
-  const std::string where = "with --method " + std::string(name_of(kRankMethods, method));
+  const std::string condition = "with --method " + std::string(name_of(kRankMethods, method));
   const bool prunes = method == pagerank::RankMethod::pruned_frontier;
-  refuse_idle_option(command, "--frontier-tolerance", !has_frontier(method), where);
-  refuse_idle_option(command, "--prune-tolerance", !prunes, where);
-  refuse_idle_option(command, "--affect-all", !prunes, where);
+  refuse_idle_option(command, "--frontier-tolerance", !has_frontier(method), condition);
+  refuse_idle_option(command, "--prune-tolerance", !prunes, condition);
+  refuse_idle_option(command, "--affect-all", !prunes, condition);
 }
 
-void settle_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options) {
+void resolve_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options) {
   const std::string name = name_of(kRankMethods, method);
-  const auto refuse_idle = [&](const char* option, bool idle, const std::string& where) {
-    refuse_idle_option(command, option, idle, where);
+  const auto refuse_idle = [&](const char* option, bool idle, const std::string& condition) {
+    refuse_idle_option(command, option, idle, condition);
   };
-  const bool fresh = method == pagerank::RankMethod::from_scratch;
-  const std::string where = "with --method " + name;
-  refuse_idle("--previous", fresh, where);
+  const bool from_scratch = method == pagerank::RankMethod::from_scratch;
+  const std::string condition = "with --method " + name;
+  refuse_idle("--previous", from_scratch, condition);
   refuse_idle_frontier(command, method);
-  refuse_idle("--split", fresh, where);
+  refuse_idle("--split", from_scratch, condition);
   refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
   options.rank.method = method;
-  if (fresh) return;
+  if (from_scratch) return;
   validate(options.rank);
   if (options.previous.empty()) {
     throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
   }
-  refuse_idle("--rows", true, where);
+  refuse_idle("--rows", true, condition);
 }
 
-pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank::Options& rank,
+pagerank::Plan plan_rank_batch(Job& job, const ChargedBatch& batch, const pagerank::Options& rank,
                                const pagerank::DynamicRankOptions& dynamic,
                                const pagerank::RankPlace& place) {
   const Graph& graph = job.graph();
@@ -170,7 +172,7 @@ pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank:
   return plan;
 }
 
-RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
+RankBatch::RankBatch(Job& job, ChargedBatch batch, const RankBatchOptions& options,
                      const pagerank::Options& rank, const CommonOptions& common)
     : job_(job), options_(options), rank_(rank) {
   pagerank::require_stored_in_edges(job.graph());
@@ -183,13 +185,13 @@ RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
     check_precision(previous, options.previous, rank, options.rank);
   }
   if (follows && common.verify)
-    change_before_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world(), threads).change;
+    previous_change_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world(), threads).change;
   const bool shared = world().size() > 1;
-  const std::string earlier = shared ? checksum_of(previous.ranks) : "";
-  Graph graph = job.give_graph();
+  const std::string previous_checksum = shared ? checksum_of(previous.ranks) : "";
+  Graph graph = job.release_graph();
   // In-edges that the file does not store are made once, then updated together with the out-edges.
-  const bool made = follows && graph.directed && graph.in.offsets.empty() && !graph.edge_source;
-  if (made) graph.in = transpose(graph.out, threads);
+  const bool in_edges_computed = follows && graph.directed && graph.in.offsets.empty() && !graph.edge_source;
+  if (in_edges_computed) graph.in = transpose(graph.out, threads);
   if (follows) {
     ranks_.emplace(job.device(), graph, previous.ranks.span(), rank,
                    pagerank::RankPlace{common.paging, &world()});
@@ -206,34 +208,34 @@ RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
     require_same_on_all_ranks(
         fmt::format("earlier ranks of checksum {}\ninserted {}, deleted {}, vertices {}\nchanges of checksum "
                     "{}\nweights of checksum {}\n",
-                    earlier, counts.inserted, counts.deleted, result.graph.vertices(),
+                    previous_checksum, counts.inserted, counts.deleted, result.graph.vertices(),
                     checksum_of(result.changes), checksum_of(batch.insertions.weight)));
   }
   changes_ = std::move(result.changes);
-  adopt(std::move(result.graph), made, common);
-  job.count(counters_);
-  if (options.updates() && !common.quiet) say(update_line(counts, seconds));
+  store_graph(std::move(result.graph), in_edges_computed, common);
+  job.set_counters(counters_);
+  if (options.updates() && !common.quiet) print_message(update_line(counts, seconds));
 }
 
-void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
-  cover_outputs({options_.output_graph}, common.scratch);
+void RankBatch::store_graph(Graph graph, bool in_edges_computed, const CommonOptions& common) {
+  register_outputs({options_.output_graph}, common.scratch);
   constexpr std::string_view kChanged = ", changed by pagerank";
   if (options_.updates() && !graph.origin.ends_with(kChanged)) graph.origin += kChanged;
   // Only one rank writes the graph, or reads all edges for their checksum.
   std::uint64_t checksum = 0;
   if (!options_.output_graph.empty() && world().is_root()) {
     Csr in;
-    if (made) std::swap(in, graph.in);
+    if (in_edges_computed) std::swap(in, graph.in);
     io::GraphWriter writer = io::begin_graph(options_.output_graph, graph, common.force);
     checksum = writer.finish();
-    job_.hold_graph(std::move(writer));
-    if (made) std::swap(in, graph.in);
+    job_.set_written_graph(std::move(writer));
+    if (in_edges_computed) std::swap(in, graph.in);
   } else if (world().is_root()) {
     checksum = graph.checksum != 0 ? graph.checksum : io::graph_checksum(graph, threads_of(common));
   }
   world().all_reduce(std::span(&checksum, 1), Reduce::max, "the checksum of the graph");
   graph.checksum = checksum;
-  job_.adopt(std::move(graph));
+  job_.set_graph(std::move(graph));
 }
 
 pagerank::Result RankBatch::follow(const pagerank::RankObserver& observer) {
@@ -246,7 +248,7 @@ pagerank::Result RankBatch::follow(const pagerank::RankObserver& observer) {
   counters_.emplace_back("partitions_read", followed.partitions_read);
   // Only if the GPU holds the whole graph; otherwise only the host updates it.
   if (followed.update_seconds > 0) counters_.emplace_back("device_update_seconds", followed.update_seconds);
-  job_.count(counters_);
+  job_.set_counters(counters_);
   pagerank::Result result;
   static_cast<pagerank::RankRun&>(result) = followed;
   result.first = ranks_->first();
@@ -256,7 +258,7 @@ pagerank::Result RankBatch::follow(const pagerank::RankObserver& observer) {
 }
 
 void RankBatch::verify(std::span<const double> ranks) const {
-  pagerank::verify_followed(job_.graph(), rank_, options_.rank, ranks, followed_, change_before_, &world(),
+  pagerank::verify_followed(job_.graph(), rank_, options_.rank, ranks, followed_, previous_change_, &world(),
                             job_.device().threads());
 }
 

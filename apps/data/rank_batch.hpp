@@ -34,10 +34,10 @@ void refuse_idle_frontier(const Command& command, pagerank::RankMethod method);
 void declare_rank_batch(Command& command, RankBatchOptions& options);
 
 /// Throws UsageError for options that are missing or have no effect with this method.
-void settle_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options);
+void resolve_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options);
 
 /// The job's memory in addition to its graph and the batch. Throws UsageError for what the run would refuse.
-pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank::Options& rank,
+pagerank::Plan plan_rank_batch(Job& job, const ChargedBatch& batch, const pagerank::Options& rank,
                                const pagerank::DynamicRankOptions& dynamic, const pagerank::RankPlace& place);
 
 /// The graph of a job, before and after its batch.
@@ -45,7 +45,7 @@ class RankBatch {
  public:
   /// Reads the earlier ranks, applies the batch to the job's graph, and writes the graph if requested; the
   /// job renames that file when it finishes.
-  RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options, const pagerank::Options& rank,
+  RankBatch(Job& job, ChargedBatch batch, const RankBatchOptions& options, const pagerank::Options& rank,
             const CommonOptions& common);
 
   /// Ranks of the graph after the batch, by a dynamic method.
@@ -56,15 +56,16 @@ class RankBatch {
   void verify(std::span<const double> ranks) const;
 
  private:
-  /// Writes the graph if requested and makes it the job's. If `made`, its in-edges are not stored.
-  void adopt(Graph graph, bool made, const CommonOptions& common);
+  /// Writes the graph if requested and makes it the job's. If `in_edges_computed`, its in-edges are not
+  /// stored.
+  void store_graph(Graph graph, bool in_edges_computed, const CommonOptions& common);
 
   Job& job_;
   const RankBatchOptions& options_;
   pagerank::Options rank_;
   std::optional<pagerank::DynamicRanks> ranks_;
   EdgeChanges changes_;
-  double change_before_ = 0;  ///< with --verify: how much an iteration changes the earlier ranks
+  double previous_change_ = 0;  ///< with --verify: how much an iteration changes the earlier ranks
   pagerank::DynamicRankResult followed_;
   ResolvedOptions counters_;
 };

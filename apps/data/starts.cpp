@@ -15,37 +15,37 @@ namespace sluice::apps {
 
 namespace {
 
-/// Parses a vertex; `where` is `FILE:LINE`.
-Vertex to_vertex(std::string_view word, const std::string& where, const IdMap& ids) {
+/// Parses a vertex; `location` is `FILE:LINE`.
+Vertex to_vertex(std::string_view word, const std::string& location, const IdMap& ids) {
   const auto id = to_integer(word);
-  if (!id) throw InputError(fmt::format("{}: '{}' is no vertex id", where, word.substr(0, 40)));
+  if (!id) throw InputError(fmt::format("{}: '{}' is not a vertex id", location, word.substr(0, 40)));
   const auto vertex = ids.to_internal(*id);
-  if (!vertex) throw InputError(fmt::format("{}: the graph has no vertex {}", where, *id));
+  if (!vertex) throw InputError(fmt::format("{}: the graph has no vertex {}", location, *id));
   return *vertex;
 }
 
-double to_weight(std::string_view word, const std::string& where) {
+double to_weight(std::string_view word, const std::string& location) {
   const auto weight = to_real(word);
   if (!weight || !(*weight > 0)) {
     throw InputError(
-        fmt::format("{}: '{}' is no weight (write vertex:weight, above 0)", where, word.substr(0, 40)));
+        fmt::format("{}: '{}' is not a weight (write vertex:weight, above 0)", location, word.substr(0, 40)));
   }
   return *weight;
 }
 
 /// Appends the seeds of one line.
-void read_line(const Words& words, const std::string& where, StartsLine line, const IdMap& ids,
-               HeldStarts& starts) {
+void read_line(const Words& words, const std::string& location, StartsLine line, const IdMap& ids,
+               ChargedStarts& starts) {
   const std::size_t before = starts.weights.size();
   for (const auto word : words) {
     const auto colon = line == StartsLine::weighted_seeds ? word.find(':') : word.npos;
-    starts.charge.push(starts.vertices, to_vertex(word.substr(0, colon), where, ids));
+    starts.charge.push(starts.vertices, to_vertex(word.substr(0, colon), location, ids));
     if (line != StartsLine::weighted_seeds) continue;
-    starts.charge.push(starts.weights, colon == word.npos ? 1 : to_weight(word.substr(colon + 1), where));
+    starts.charge.push(starts.weights, colon == word.npos ? 1 : to_weight(word.substr(colon + 1), location));
   }
   double total = 0;
   for (std::size_t i = before; i < starts.weights.size(); ++i) total += starts.weights[i];
-  if (!std::isfinite(total)) throw InputError(fmt::format("{}: the weights' sum is too large", where));
+  if (!std::isfinite(total)) throw InputError(fmt::format("{}: the weights' sum is too large", location));
 }
 
 /// FNV-1a over 64-bit words.
@@ -62,31 +62,32 @@ std::uint64_t checksum(const Starts& starts) {
 
 void declare_starts(Command& command, StartsOptions& options) {
   command.input_file("--starts", options.file,
-                     "one start a line; for samples and pools, several seeds a line");
-  command.whole("--walks-per-vertex", options.walks_per_vertex, 1,
-                "this many instances begin at every vertex");
-  command.whole("--instances", options.instances, 1, "this many instances, whose starts are drawn uniformly");
+                     "one start per line; for samples and pools, several seeds per line");
+  command.integer("--walks-per-vertex", options.walks_per_vertex, 1,
+                  "this many instances begin at every vertex");
+  command.integer("--instances", options.instances, 1,
+                  "this many instances, whose starts are drawn uniformly");
 }
 
-HeldStarts read_starts(const std::string& path, StartsLine line, const IdMap& ids) {
-  HeldStarts starts;
+ChargedStarts read_starts(const std::string& path, StartsLine line, const IdMap& ids) {
+  ChargedStarts starts;
   starts.mode = Starts::Mode::listed;
   if (line != StartsLine::one_vertex) starts.charge.push<std::uint64_t>(starts.offsets, 0);
-  for_each_line(path, "a line of starts", [&](const Words& words, const std::string& where) {
-    read_line(words, where, line, ids, starts);
+  for_each_line(path, "a line of starts", [&](const Words& words, const std::string& location) {
+    read_line(words, location, line, ids, starts);
     if (line != StartsLine::one_vertex) {
       starts.charge.push<std::uint64_t>(starts.offsets, starts.vertices.size());
     } else if (words.size() > 1) {
-      throw InputError(
-          fmt::format("{}: {} vertices, but a walk starts at one (write one a line)", where, words.size()));
+      throw InputError(fmt::format("{}: {} vertices, but a walk starts at one (write one per line)", location,
+                                   words.size()));
     }
   });
   if (starts.vertices.empty()) throw InputError(fmt::format("{}: holds no vertex", path));
   return starts;
 }
 
-HeldStarts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
-                       bool per_vertex_by_default, const IdMap& ids) {
+ChargedStarts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
+                          bool per_vertex_by_default, const IdMap& ids) {
   const bool listed = command.given("--starts");
   const bool per_vertex = command.given("--walks-per-vertex");
   const bool random = command.given("--instances");
@@ -94,7 +95,7 @@ HeldStarts make_starts(const Command& command, const StartsOptions& options, Sta
     throw UsageError("--starts, --walks-per-vertex and --instances exclude each other (give one of them)");
   }
   if (listed) return read_starts(options.file, line, ids);
-  HeldStarts starts;
+  ChargedStarts starts;
   starts.rounds = options.walks_per_vertex;
   if (random || (!per_vertex && !per_vertex_by_default)) {
     starts.mode = Starts::Mode::random;
@@ -103,10 +104,10 @@ HeldStarts make_starts(const Command& command, const StartsOptions& options, Sta
   return starts;
 }
 
-InstanceRange share_of_rank(const CommonOptions& options, Instance instances) {
+InstanceRange instances_of_rank(const CommonOptions& options, Instance instances) {
   const InstanceRange range = options.range.value_or(InstanceRange{});
   if (options.range && range.first >= instances) {
-    throw UsageError(fmt::format("--instance-range {}:{} begins behind the last of {} instances", range.first,
+    throw UsageError(fmt::format("--instance-range {}:{} begins after the last of {} instances", range.first,
                                  range.last, instances));
   }
   const auto ranks = static_cast<unsigned __int128>(world().size());

@@ -27,22 +27,22 @@ void declare_starts(Command& command, StartsOptions& options);
 enum class StartsLine { one_vertex, seeds, weighted_seeds };
 
 /// Starts whose lists are charged to the host budget.
-struct HeldStarts : Starts {
+struct ChargedStarts : Starts {
   HostCharge charge{"the list of starts"};
 };
 
 /// Throws UsageError for contradictory options, InputError naming file and line. Default if no option is
 /// given: one instance per vertex if `per_vertex_by_default`, else one instance drawn at random.
-HeldStarts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
-                       bool per_vertex_by_default, const IdMap& ids);
+ChargedStarts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
+                          bool per_vertex_by_default, const IdMap& ids);
 
 /// Reads one start (or list of seeds) per line. `#` and `%` begin comments; spaces, tabs and commas separate.
 /// A weighted seed is `vertex` or `vertex:weight`.
-HeldStarts read_starts(const std::string& path, StartsLine line, const IdMap& ids);
+ChargedStarts read_starts(const std::string& path, StartsLine line, const IdMap& ids);
 
 /// This rank's share of the instances, or of `--instance-range`; it may be empty. With --plan, the largest
 /// share. Throws UsageError if the range begins behind the last instance.
-InstanceRange share_of_rank(const CommonOptions& options, Instance instances);
+InstanceRange instances_of_rank(const CommonOptions& options, Instance instances);
 
 /// Adds a result file's attributes about its starts. A checksum, not a file name, identifies listed starts.
 void add_start_attributes(std::vector<io::Attribute>& attributes, const Starts& starts,

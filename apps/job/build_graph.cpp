@@ -24,14 +24,13 @@ std::string summary(const std::string& output, const io::ConvertStats& stats, do
                         format_count(stats.duplicates));
   }
   if (stats.compacted) {
-    text += fmt::format("compacted: {} unused ids left out; the original ids are in /vertices/original_id\n",
+    text += fmt::format("compacted: {} unused ids dropped; the original ids are in /vertices/original_id\n",
                         format_count(stats.unused_ids));
   }
   if (stats.first_id > 0 && !source.vertices) {
     text += fmt::format(
-        "ids begin at {}: unused ids became vertices without edges, {} in all, vertex 0 among them "
-        "(--compact "
-        "leaves them out)\n",
+        "ids begin at {}: unused ids became vertices without edges, {} in all, including vertex 0 "
+        "(--compact drops them)\n",
         stats.first_id, format_count(stats.isolated_ids));
   }
   return text;
@@ -52,9 +51,10 @@ ResolvedOptions counters(const io::ConvertStats& stats) {
 void build_graph(const Command& command, const CommonOptions& common, io::EdgeStream& source,
                  const std::string& output, io::ConvertOptions options, const Device* device) {
   const Stopwatch watch;
-  if (output == "-") throw UsageError("a graph cannot go to standard output (name a file in place of -)");
+  if (output == "-")
+    throw UsageError("a graph cannot be written to standard output (name a file instead of -)");
   require_scratch(common);
-  cover_outputs({output, common.report}, common.scratch);
+  register_outputs({output, common.report}, common.scratch);
   ReportFile report_file(common.report, common.force);
   options.seed = common.seed;
   options.threads = threads_of(common);
@@ -64,7 +64,7 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSt
   options.progress = [&](const char* phase, double fraction) { progress.update(phase, fraction); };
   double seconds = 0;
   options.completed = [&](const io::ConvertStats& stats) {
-    settle_end();
+    ignore_stop_requests();
     seconds = watch.seconds();
     Report report;
     report.command = command.name();
@@ -89,14 +89,14 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSt
   report_file.commit();
   progress.finish();
   if (!common.quiet) {
-    if (const auto remark = source.remark(); !remark.empty()) say(remark + '\n');
+    if (const auto remark = source.remark(); !remark.empty()) print_message(remark + '\n');
     const io::EdgeStreamInfo& info = source.info();
     if (info.undirected_title > 0 && !options.undirected)
-      say(fmt::format(
-          "{}:{}: the title says that the graph is undirected (--undirected stores both directions "
-          "of every edge)\n",
-          info.origin, info.undirected_title));
-    say(summary(output, stats, seconds, info));
+      print_message(
+          fmt::format("{}:{}: the title declares the graph undirected (--undirected stores both directions "
+                      "of every edge)\n",
+                      info.origin, info.undirected_title));
+    print_message(summary(output, stats, seconds, info));
   }
 }
 

@@ -23,15 +23,15 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-std::optional<Identity> existing(const fs::path& path) {
+std::optional<Identity> identity_if_exists(const fs::path& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return std::nullopt;
   return Identity{found.st_dev, found.st_ino, {}};
 }
 
 Identity identity_of(const fs::path& path) {
-  if (const auto found = existing(path)) return *found;
-  if (auto folder = existing(io::folder_of(path))) {
+  if (const auto found = identity_if_exists(path)) return *found;
+  if (auto folder = identity_if_exists(io::folder_of(path))) {
     folder->name = path.filename();
     return *folder;
   }
@@ -39,27 +39,27 @@ Identity identity_of(const fs::path& path) {
 }
 
 /// Is the file in `folder` or in any folder below it?
-bool holds(const Identity& folder, const fs::path& file) {
+bool contains(const Identity& folder, const fs::path& file) {
   std::error_code absent;
-  fs::path place = fs::canonical(io::folder_of(file), absent);
-  for (; !absent && place.has_relative_path(); place = place.parent_path()) {
-    if (existing(place) == folder) return true;
+  fs::path folder_path = fs::canonical(io::folder_of(file), absent);
+  for (; !absent && folder_path.has_relative_path(); folder_path = folder_path.parent_path()) {
+    if (identity_if_exists(folder_path) == folder) return true;
   }
   return false;
 }
 
 }  // namespace
 
-void refuse_one_file_twice(const std::vector<NamedFile>& files) {
+void refuse_file_conflicts(const std::vector<NamedFile>& files) {
   for (const NamedFile& file : files) {
     if (!file.written) continue;
     const std::string name = io::OutputFile::name_of(file.path);
     const Identity identity = identity_of(name);
     for (const NamedFile& other : files) {
-      const std::string others_name = io::OutputFile::name_of(other.path);
+      const std::string other_name = io::OutputFile::name_of(other.path);
       if (&other == &file) continue;
-      const bool same = identity_of(others_name) == identity;
-      if (!same && !holds(identity, others_name)) continue;
+      const bool same = identity_of(other_name) == identity;
+      if (!same && !contains(identity, other_name)) continue;
       throw UsageError(fmt::format("{}: {} {} {} (choose another name)", file.option, file.path,
                                    same ? "is the file of" : "holds the file of", other.option));
     }
@@ -68,7 +68,7 @@ void refuse_one_file_twice(const std::vector<NamedFile>& files) {
 
 void require_free_names(const std::vector<NamedFile>& files, bool force) {
   for (const NamedFile& file : files) {
-    if (file.written && !file.beside) io::OutputFile::require_free(file.path, force);
+    if (file.written && !file.derived) io::OutputFile::require_free(file.path, force);
   }
 }
 

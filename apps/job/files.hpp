@@ -9,7 +9,7 @@ namespace sluice::apps {
 
 /// Throws UsageError if an output file is also another file of the job, or a folder that holds one: with
 /// --force, the job would overwrite that file.
-void refuse_one_file_twice(const std::vector<NamedFile>& files);
+void refuse_file_conflicts(const std::vector<NamedFile>& files);
 
 /// Throws, as io::OutputFile does, if the name of an output file is taken or cannot be replaced.
 void require_free_names(const std::vector<NamedFile>& files, bool force);

@@ -31,8 +31,8 @@ std::string edge_rate(std::uint64_t edges, double seconds) {
 }
 
 /// Parses `VERTICES:EDGES` or `VERTICES:EDGES:undirected`, a graph without a file, for --plan.
-std::optional<io::GraphInfo> numbers_of_graph(const CommonOptions& options) {
-  constexpr double kMostVertices = 0xfffffffe, kMostEdges = 1e15;
+std::optional<io::GraphInfo> parse_graph_sizes(const CommonOptions& options) {
+  constexpr double kMaxPlannedVertices = 0xfffffffe, kMaxPlannedEdges = 1e15;
   const auto words = split(options.graph, ":");
   const bool undirected = words.size() == 3 && words[2] == "undirected";
   if (words.size() != 2 && !undirected) return std::nullopt;
@@ -40,10 +40,10 @@ std::optional<io::GraphInfo> numbers_of_graph(const CommonOptions& options) {
   if (!vertices || !edges) return std::nullopt;
   if (!options.plan)
     throw UsageError("GRAPH: numbers of vertices and edges can only be planned (add --plan, or name a file)");
-  if (*vertices < 1 || *vertices > kMostVertices || *edges < 0 || *edges > kMostEdges ||
+  if (*vertices < 1 || *vertices > kMaxPlannedVertices || *edges < 0 || *edges > kMaxPlannedEdges ||
       *vertices != std::floor(*vertices) || *edges != std::floor(*edges))
-    throw UsageError(fmt::format("GRAPH: {}: 1 to {} vertices and 0 to {} edges can be planned, whole ones",
-                                 options.graph, format_count(0xfffffffe), kMostEdges));
+    throw UsageError(fmt::format("GRAPH: {}: must be 1 to {} vertices and 0 to {} edges, in whole numbers",
+                                 options.graph, format_count(0xfffffffe), kMaxPlannedEdges));
   io::GraphInfo info;
   info.vertices = static_cast<std::uint64_t>(*vertices), info.edges = static_cast<std::uint64_t>(*edges);
   info.directed = info.has_in = !undirected;
@@ -52,8 +52,8 @@ std::optional<io::GraphInfo> numbers_of_graph(const CommonOptions& options) {
 }
 
 ReportFile begin_report(const CommonOptions& options) {
-  cover_outputs({options.output, options.report}, options.scratch);
-  const auto held = hold_end();
+  register_outputs({options.output, options.report}, options.scratch);
+  const auto end_lock = lock_forced_end();
   return {world().is_root() ? options.report : "", options.force};
 }
 
@@ -74,73 +74,74 @@ Job::Job(const Command& command, const CommonOptions& options, const GraphNeeds&
       device_(open_device(options)),
       progress_(options.progress, options.quiet) {
   if (options.output.empty() && !options.plan) {
-    throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
+    throw UsageError("--output FILE is missing (name the results, or use --plan)");
   }
   // Checks names before the work begins; publish() checks them again before the rename.
   if (world().is_root() && !options.plan) require_free_names(command.files(), options.force);
   require_scratch(options);
   apply_host_ceiling(options);
-  announce(command, options);
-  say_refused_gpu(command, options, *device_);
+  print_options(command, options);
+  warn_unusable_gpu(command, options, *device_);
   open();
 }
 
 io::GraphColumns Job::columns() const {
-  return {
-      .in = places_[place_].in_edges, .weights = needs_.weights || needs_.updated, .times = needs_.updated};
+  return {.in = storages_[storage_].in_edges,
+          .weights = needs_.weights || needs_.updated,
+          .times = needs_.updated};
 }
 
-std::vector<GraphPlace> Job::graph_places() const {
-  const bool in = needs_.in_edges && info_.directed && info_.has_in,
-             without = in && needs_.in_edges_if_they_fit;
+std::vector<GraphStorage> Job::storage_choices() const {
+  const bool in = needs_.in_edges && info_.directed && info_.has_in, without = in && needs_.in_edges_optional;
   const Transport transport = options_.paging.transport;
   // These two transports read lists from host memory.
   const bool in_memory = transport == Transport::copied || transport == Transport::mapped;
   const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
   if (sharded && in_memory) {
-    throw UsageError(fmt::format(
-        "--transport {}: with --distribution shard each rank reads its part of the file; leave it out",
-        name_of(kTransports, transport)));
+    throw UsageError(
+        fmt::format("--transport {}: with --distribution shard each rank reads its part of the file; omit it",
+                    name_of(kTransports, transport)));
   }
-  const bool file_alone = transport == Transport::file || sharded;
-  std::vector<GraphPlace> places;
+  const bool file_only = transport == Transport::file || sharded;
+  std::vector<GraphStorage> storages;
   const auto add = [&](bool in_file) {
-    places.push_back({in_file, in});
-    if (without) places.push_back({in_file, false});
+    storages.push_back({in_file, in});
+    if (without) storages.push_back({in_file, false});
   };
-  if (!file_alone) add(false);
-  if (file_alone || (!in_memory && !lacks_in_edges())) add(true);
-  return places;
+  if (!file_only) add(false);
+  if (file_only || (!in_memory && !lacks_in_edges())) add(true);
+  return storages;
 }
 
 void Job::open() {
   report_.open_seconds = watch_.seconds();
-  const auto numbers = numbers_of_graph(options_);
-  info_ = numbers ? *numbers : io::read_graph_info(options_.graph);
-  by_numbers_ = numbers.has_value();
-  if (numbers) outline_.emplace(info_);
+  const auto sizes = parse_graph_sizes(options_);
+  info_ = sizes ? *sizes : io::read_graph_info(options_.graph);
+  sizes_only_ = sizes.has_value();
+  if (sizes) outline_.emplace(info_);
   report_.graph = facts_of(options_.graph, info_);
   // Must precede every collective that depends on the options or the graph.
-  require_same_on_all_ranks(same_options(command_) +
+  require_same_on_all_ranks(shared_options_text(command_) +
                             fmt::format("graph checksum {}\nin-edges in the file: {}\n",
                                         format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
-  places_ = graph_places();
+  storages_ = storage_choices();
   info_ = columns().select_from(info_);
   if (options_.verbose) {
-    say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
-                    format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
+    print_message(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
+                              format_count(info_.vertices), format_count(info_.edges), "device used",
+                              device_->name()));
   }
-  look();
+  set_uncharged_outline();
 }
 
-void Job::look() {
+void Job::set_uncharged_outline() {
   graph_ = Graph{};
   if (!outline_) outline_.emplace(options_.graph, columns(), device_->threads());
   graph_ = outline_->graph(columns(), false, [](std::uint64_t) { return std::uint64_t{0}; });
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
 }
 
-void Job::outline() {
+void Job::set_charged_outline() {
   graph_ = Graph{};
   const MemoryPlan counting(device_->memory(), MemoryPlan::Host::counted);
   graph_ = outline_->graph(columns(), !in_file(),
@@ -150,18 +151,18 @@ void Job::outline() {
 void Job::load() {
   const Stopwatch watch;
   // A graph that exceeds the memory budget also exceeds the system's page cache.
-  const bool cached =
-      places_.front().in_file && share_of_node(io::graph_bytes(info_, columns())) <= host_budget().ceiling();
+  const bool cached = storages_.front().in_file &&
+                      share_of_node(io::graph_bytes(info_, columns())) <= host_budget().ceiling();
   graph_ = Graph{};
   outline_.reset();
   const unsigned threads = device_->threads();
   if (in_file()) {
     graph_ =
         io::open_graph(options_.graph, columns(), cached ? io::Caching::system : io::Caching::none, threads);
-  } else if (needs_.as_lists_come && world().size() == 1 && !options_.verify) {
+  } else if (needs_.may_overlap_reading && world().size() == 1 && !options_.verify) {
     graph_ = io::begin_reading(options_.graph, columns(), threads);
   } else {
-    graph_ = read_graph_once_a_node(options_.graph, info_, columns(), threads);
+    graph_ = read_graph_once_per_node(options_.graph, info_, columns(), threads);
   }
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
@@ -170,7 +171,7 @@ void Job::load() {
   for_each_array(graph_, [this](const auto& array) { report_.bytes_read += array.bytes(); });
 }
 
-void Job::adopt(Graph graph) {
+void Job::set_graph(Graph graph) {
   graph_ = std::move(graph);
   info_.vertices = graph_.vertices();
   info_.edges = graph_.edges();
@@ -190,14 +191,14 @@ PagingOptions Job::paging_of(const sampling::RunPlan& plan) const {
   return paging;
 }
 
-bool Job::moves_to_host(bool too_large) {
+bool Job::fall_back_to_host(bool too_large) {
   std::uint64_t any[] = {too_large && device_->is_cuda() ? 1u : 0u};
   world().all_reduce(any, Reduce::max, "the ranks' devices");
   if (any[0] == 0 || options_.device.choice != DeviceChoice::automatic) return false;
   CommonOptions on_host = options_;
   on_host.device.choice = DeviceChoice::host;
   device_ = std::make_unique<Device>(device_of_rank(on_host));
-  if (options_.verbose) say(fmt::format("  {:<18} {}\n", "device used", device_->name()));
+  if (options_.verbose) print_message(fmt::format("  {:<18} {}\n", "device used", device_->name()));
   return true;
 }
 
@@ -209,16 +210,16 @@ void Job::require_device_memory(std::uint64_t bytes) const {
       format_size(allowed), device_->is_cuda() ? ", or use --device host" : ""));
 }
 
-void Job::prepare(const HeldStarts& starts, const char* unit, RunOptions& run) {
+void Job::prepare(const ChargedStarts& starts, const char* unit, RunOptions& run) {
   starts_bytes_ = starts.charge.bytes();
   run.seed = options_.seed;
   run.layout = options_.layout;
-  take_share_ = [this, &starts, &run] {
-    const InstanceRange range = share_of_rank(options_, starts.instances(graph_.vertices()));
+  set_instances_ = [this, &starts, &run] {
+    const InstanceRange range = instances_of_rank(options_, starts.instances(graph_.vertices()));
     run.first_instance = range.first;
     run.last_instance = range.last;
   };
-  take_share_();
+  set_instances_();
   progress_.start(command_.name());
   run.progress = [this, unit](Instance done, Instance all) {
     world().throw_if_failed("the work");
@@ -237,7 +238,7 @@ io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes
     return all;
   };
   std::optional<InstanceRange> share;
-  if (starts != nullptr) share = share_of_rank(options_, starts->instances(graph_.vertices()));
+  if (starts != nullptr) share = instances_of_rank(options_, starts->instances(graph_.vertices()));
   output_ = open_output(options_, {with_range(options_.range), with_range(share)}, text_columns);
   return output_->writer();
 }
@@ -255,7 +256,7 @@ void Job::finish(const RunStats& run, const char* instance_name, const char* edg
   double seconds[] = {run.compute_seconds};
   world().all_reduce(sums, Reduce::sum, "the summary");
   world().all_reduce(seconds, Reduce::max, "the summary");
-  say_done(
+  print_summary(
       fmt::format("{} {}, {} {}", format_count(sums[0]), instance_name, format_count(sums[1]), edge_name),
       seconds[0], format_rate(per_second(sums[1], seconds[0])), run.partitions);
 }
@@ -264,19 +265,19 @@ void Job::finish(const SolverFigures& solver) {
   report_.solver = solver;
   close();
   if (!solver.converged)
-    say_not_converged(fmt::format("{} iterations", solver.iterations), solver.residual, solver.end);
-  say_done(fmt::format("{} iterations to a change of {:.3g}", solver.iterations, solver.residual),
-           solver.run.compute_seconds, edge_rate(solver.edges, solver.run.compute_seconds),
-           solver.run.partitions);
+    print_not_converged(fmt::format("{} iterations", solver.iterations), solver.residual, solver.end);
+  print_summary(fmt::format("{} iterations to a change of {:.3g}", solver.iterations, solver.residual),
+                solver.run.compute_seconds, edge_rate(solver.edges, solver.run.compute_seconds),
+                solver.run.partitions);
 }
 
 void Job::finish(const AccFigures& acc) {
   report_.acc = acc;
   close();
   const acc::AccStats& stats = acc.stats;
-  if (!acc.converged) say_not_converged(fmt::format("{} rounds", stats.rounds), acc.residual, acc.end);
-  say_done(fmt::format("{}, {} rounds", acc.found, format_count(stats.rounds)), stats.compute_seconds,
-           edge_rate(stats.edges, stats.compute_seconds), stats.partitions);
+  if (!acc.converged) print_not_converged(fmt::format("{} rounds", stats.rounds), acc.residual, acc.end);
+  print_summary(fmt::format("{}, {} rounds", acc.found, format_count(stats.rounds)), stats.compute_seconds,
+                edge_rate(stats.edges, stats.compute_seconds), stats.partitions);
 }
 
 void Job::close() {
@@ -284,7 +285,7 @@ void Job::close() {
   const Stopwatch closing;
   // A single process ignores stop requests from here on, because it is about to finish. With several ranks,
   // one may still be lost.
-  if (world().size() == 1) settle_end();
+  if (world().size() == 1) ignore_stop_requests();
   output_->finish();
   progress_.finish();
   report_.command = command_.name();
@@ -294,49 +295,49 @@ void Job::close() {
   report_.total_seconds = watch_.seconds();
   report_.bytes_written = output_->bytes_written();
   report_file_.finish_joined(report_);
-  expect_results();
+  prepare_commit();
   if (world().is_root()) publish();
 }
 
 void Job::publish() {
-  const auto held = hold_end();
+  const auto end_lock = lock_forced_end();
   require_free_names(command_.files(), options_.force);
   if (written_graph_) written_graph_->commit();
   output_->commit();
   report_file_.commit();
-  confirm_results();
+  confirm_commit();
 }
 
-void Job::say_not_converged(const std::string& after, double residual, const std::string& end) const {
-  say(fmt::format("{}: NOT converged after {}, the last change is {:.3g} ({})\n", command_.name(), after,
-                  residual, end));
+void Job::print_not_converged(const std::string& after, double residual, const std::string& end) const {
+  print_message(fmt::format("{}: NOT converged after {}, the last change is {:.3g} ({})\n", command_.name(),
+                            after, residual, end));
 }
 
-void Job::say_done(const std::string& what, double seconds, const std::string& rate,
-                   std::uint64_t partitions) const {
+void Job::print_summary(const std::string& what, double seconds, const std::string& rate,
+                        std::uint64_t partitions) const {
   std::uint64_t bytes[] = {output_->result_bytes()};
   world().all_reduce(bytes, Reduce::sum, "the summary");
   const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
   if (!options_.quiet)
-    say(fmt::format("{}: {} in {:.3g} s ({}/s) on {}{}; {} to {}\n", command_.name(), what, seconds, rate,
-                    device_->name(), ranks, format_size(bytes[0]),
-                    options_.output == "-" ? "standard output" : options_.output));
-  say_idle_slots(command_, options_, partitions);
+    print_message(fmt::format("{}: {} in {:.3g} s ({}/s) on {}{}; {} to {}\n", command_.name(), what, seconds,
+                              rate, device_->name(), ranks, format_size(bytes[0]),
+                              options_.output == "-" ? "standard output" : options_.output));
+  warn_idle_slots(command_, options_, partitions);
 }
 
-void refuse_foreign_options(const Command& command, const std::string& kind,
-                            const std::vector<KindOption>& options) {
+void refuse_inapplicable_options(const Command& command, const std::string& kind,
+                                 const std::vector<KindOption>& options) {
   for (const auto& option : options) {
     const auto& kinds = option.kinds;
     if (!command.given(option.name) || std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
-    throw UsageError(fmt::format("{} has no meaning for --kind {} (it belongs to {})", option.name, kind,
+    throw UsageError(fmt::format("{} does not apply to --kind {} (it belongs to {})", option.name, kind,
                                  fmt::join(kinds, ", ")));
   }
 }
 
-void refuse_idle_option(const Command& command, const char* option, bool idle, const std::string& where) {
+void refuse_idle_option(const Command& command, const char* option, bool idle, const std::string& condition) {
   if (idle && command.given(option))
-    throw UsageError(fmt::format("{} has no meaning {} (leave it out)", option, where));
+    throw UsageError(fmt::format("{} does not apply {} (omit it)", option, condition));
 }
 
 }  // namespace sluice::apps

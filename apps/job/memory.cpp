@@ -44,17 +44,17 @@ constexpr GroupNames kVersion2{"cgroup2", "memory.max", "memory.current", {"inac
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
 /// The bytes that the control group of this folder still allows.
-std::uint64_t free_in(const std::string& folder, const GroupNames& names) {
+std::uint64_t free_in_group(const std::string& folder, const GroupNames& names) {
   const auto limit = number_in(folder + names.limit), used = number_in(folder + names.used);
   if (!limit || !used) return kUnlimited;
   std::uint64_t cached = 0;
   for (const char* const key : names.cached) cached += number_of(folder + "memory.stat", key).value_or(0);
-  const std::uint64_t taken = *used - std::min(cached, *used);
-  return *limit - std::min(taken, *limit);
+  const std::uint64_t unreclaimable = *used - std::min(cached, *used);
+  return *limit - std::min(unreclaimable, *limit);
 }
 
 /// Is `wanted` one of the comma-separated words?
-bool lists(std::string_view words, std::string_view wanted) {
+bool contains_word(std::string_view words, std::string_view wanted) {
   for (;;) {
     const auto comma = words.find(',');
     if (words.substr(0, comma) == wanted) return true;
@@ -70,14 +70,15 @@ std::optional<std::string> group_of(const std::string& root, const GroupNames& n
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (&names == &kVersion2 ? controllers.empty() && line.starts_with("0:") : lists(controllers, "memory"))
+    if (&names == &kVersion2 ? controllers.empty() && line.starts_with("0:")
+                             : contains_word(controllers, "memory"))
       return line.substr(second + 1);
   }
   return std::nullopt;
 }
 
 /// Decodes a name of /proc/self/mountinfo, where blanks are octal escapes.
-std::string unescaped(const std::string& name) {
+std::string unescape(const std::string& name) {
   std::string plain;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '\\' && i + 3 < name.size()) {
@@ -91,19 +92,19 @@ std::string unescaped(const std::string& name) {
 }
 
 /// The part of `group` below `top`; empty if it is not below, as in a container with its own namespace.
-std::string below(const std::string& group, const std::string& top) {
+std::string path_below(const std::string& group, const std::string& top) {
   const std::string prefix = top == "/" ? "" : top;
   const bool inside =
       group.starts_with(prefix) && (group.size() == prefix.size() || group[prefix.size()] == '/');
-  const std::string rest = inside ? group.substr(prefix.size()) : "";
-  return rest.find("/..") == std::string::npos ? rest : "";
+  const std::string path = inside ? group.substr(prefix.size()) : "";
+  return path.find("/..") == std::string::npos ? path : "";
 }
 
 /// The minimum that the process's group and all mounted groups above it allow.
 std::uint64_t free_in_groups(const std::string& root, const GroupNames& names) {
   const auto group = group_of(root, names);
   if (!group) return kUnlimited;
-  std::uint64_t least = kUnlimited;
+  std::uint64_t min_free = kUnlimited;
   std::ifstream file(root + "/proc/self/mountinfo");
   for (std::string line; std::getline(file, line);) {
     // "31 23 0:28 TOP FOLDER options tags... - TYPE source options"
@@ -111,15 +112,15 @@ std::uint64_t free_in_groups(const std::string& root, const GroupNames& names) {
     const std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
     const auto dash = std::find(all.begin(), all.end(), "-");
     if (dash - all.begin() < 6 || all.end() - dash < 4 || dash[1] != names.file_system) continue;
-    if (&names == &kVersion1 && !lists(dash[3], "memory")) continue;
-    const std::string mount = root + unescaped(all[4]);
-    for (std::string rest = below(*group, unescaped(all[3])) + "/";;
-         rest.resize(rest.rfind('/', rest.size() - 2) + 1)) {
-      least = std::min(least, free_in(mount + rest, names));
-      if (rest.size() < 2) break;
+    if (&names == &kVersion1 && !contains_word(dash[3], "memory")) continue;
+    const std::string mount = root + unescape(all[4]);
+    for (std::string path = path_below(*group, unescape(all[3])) + "/";;
+         path.resize(path.rfind('/', path.size() - 2) + 1)) {
+      min_free = std::min(min_free, free_in_group(mount + path, names));
+      if (path.size() < 2) break;
     }
   }
-  return least;
+  return min_free;
 }
 
 }  // namespace

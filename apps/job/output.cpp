@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 void require_visible(const std::string& share, int rank) {
   if (fs::exists(share)) return;
   throw RunError(
-      fmt::format("{}: rank {} put its share there, but rank 0 cannot see it (choose an output on a "
+      fmt::format("{}: rank {} wrote its part, but rank 0 cannot see it (choose an output on a "
                   "file system that all nodes share)",
                   share, rank));
 }
@@ -44,19 +44,19 @@ class OldShards {
   }
 
   /// Drops entries whose names no job gives; jobs give 00002.h5, or 00002-1.h5 where that was taken.
-  void keep_shards_alone() {
+  void keep_only_shards() {
     std::erase_if(all_, [](const Shard& old) {
       const std::string stem = old.path.stem().string();
       return old.path.extension() != ".h5" || stem.find_first_not_of("0123456789-") != stem.npos;
     });
   }
   /// Drops entries that others have removed or replaced since.
-  void forget_changed() {
+  void drop_changed() {
     std::erase_if(all_, [](const Shard& old) { return node_of(old.path) != old.node; });
   }
   /// Removes the files, and the folder if it is then empty.
   void remove() {
-    forget_changed();
+    drop_changed();
     for (const Shard& old : all_) ::unlink(old.path.c_str());
     if (!all_.empty()) ::rmdir(folder_.c_str());
   }
@@ -74,17 +74,17 @@ class OldShards {
 OldShards shards_in(const std::string& folder) {
   std::error_code absent;
   if (!fs::exists(folder, absent)) return {};
-  if (!fs::is_directory(folder)) throw UsageError(folder + " is no folder: choose another name");
+  if (!fs::is_directory(folder)) throw UsageError(folder + " is not a folder: choose another name");
   io::OutputFile::require_free(folder, true);
   return OldShards(folder);
 }
 
 /// The shards of an output that a single file replaces.
-OldShards shards_replaced(const std::string& output) {
+OldShards replaced_shards(const std::string& output) {
   std::error_code absent;
   if (output == "-" || !fs::exists(io::OutputFile::name_of(output), absent)) return {};
   OldShards old(folder_of_shards(output));
-  old.keep_shards_alone();
+  old.keep_only_shards();
   return old;
 }
 
@@ -94,15 +94,15 @@ class SingleOutput final : public JobOutput {
   SingleOutput(const CommonOptions& options, const OutputAttributes& attributes,
                const std::vector<std::string>& text_columns) {
     if (world().is_root()) {
-      const auto held = hold_end();
-      if (options.force) old_ = shards_replaced(options.output);
+      const auto end_lock = lock_forced_end();
+      if (options.force) old_ = replaced_shards(options.output);
       writer_ = io::make_result_writer(options.output, options.format, options.force, attributes.whole,
                                        text_columns, options.scratch);
       if (world().size() > 1)
-        owned_.emplace(folder_of_ranks(options.output, options.scratch, io::temporary_tag()));
+        rank_folder_.emplace(folder_of_ranks(options.output, options.scratch, io::temporary_tag()));
     }
-    folder_ = broadcast_text(world(), owned_ ? owned_->path() : "", 0, "the output's name");
-    if (!world().is_root()) writer_ = io::make_shard_results(share_of(world().rank()), options.output);
+    folder_ = broadcast_text(world(), rank_folder_ ? rank_folder_->path() : "", 0, "the output's name");
+    if (!world().is_root()) writer_ = io::make_shard_results(path_of_rank(world().rank()), options.output);
   }
 
   void finish() override {
@@ -120,19 +120,19 @@ class SingleOutput final : public JobOutput {
   std::uint64_t result_bytes() const override { return world().is_root() ? bytes_written() : 0; }
 
  private:
-  std::string share_of(int rank) const { return fmt::format("{}/{}", folder_, rank); }
+  std::string path_of_rank(int rank) const { return fmt::format("{}/{}", folder_, rank); }
 
   void collect() {
     for (int rank = 1; rank < world().size(); ++rank) {
       throw_if_stopped();
-      const std::string share = share_of(rank);
+      const std::string share = path_of_rank(rank);
       require_visible(share, rank);
       io::replay_shard(share, *writer_);
       fs::remove(share);  // so only one share at a time exists twice
     }
   }
 
-  std::optional<TemporaryFolder> owned_;  // rank 0 only, as the next
+  std::optional<TemporaryFolder> rank_folder_;  // rank 0 only, as the next
   OldShards old_;
   std::string folder_;
 };
@@ -145,14 +145,14 @@ class ShardedOutput final : public JobOutput {
   ShardedOutput(const CommonOptions& options, const OutputAttributes& attributes)
       : whole_(attributes.whole), force_(options.force) {
     if (world().is_root()) {
-      const auto held = hold_end();
+      const auto end_lock = lock_forced_end();
       joined_.emplace(options.output, options.force);
       shards_ = folder_of_shards(joined_->path());
       old_ = shards_in(shards_);
-      work_.emplace(io::OutputFile::temporary_of(shards_, io::temporary_tag()));
+      work_folder_.emplace(io::OutputFile::temporary_of(shards_, io::temporary_tag()));
     }
-    folder_ = broadcast_text(world(), work_ ? work_->path() : "", 0, "the output's name");
-    writer_ = io::make_result_writer(folder_ + "/" + name_of_share(world().rank(), 0), io::ResultFormat::h5,
+    folder_ = broadcast_text(world(), work_folder_ ? work_folder_->path() : "", 0, "the output's name");
+    writer_ = io::make_result_writer(folder_ + "/" + name_of_shard(world().rank(), 0), io::ResultFormat::h5,
                                      false, attributes.share);
   }
 
@@ -166,67 +166,68 @@ class ShardedOutput final : public JobOutput {
     world().barrier("the results of all ranks");
     if (!world().is_root()) return;
     throw_if_stopped();
-    old_.forget_changed();
+    old_.drop_changed();
     const unsigned generation = free_generation();
     const fs::path relative = fs::path(shards_).filename();
     for (int rank = 0; rank < world().size(); ++rank) {
-      const std::string now = folder_ + "/" + name_of_share(rank, 0);
-      require_visible(now, rank);
-      made_.push_back({now, relative / name_of_share(rank, generation)});
+      const std::string path = folder_ + "/" + name_of_shard(rank, 0);
+      require_visible(path, rank);
+      new_shards_.push_back({path, relative / name_of_shard(rank, generation)});
     }
-    written_ = io::join_shards(joined_->temporary(), joined_->path(), made_, whole_, writer_->offset_names());
+    joined_bytes_ =
+        io::join_shards(joined_->temporary(), joined_->path(), new_shards_, whole_, writer_->offset_names());
     joined_->finish();
   }
 
   void commit() override {
     if (::mkdir(shards_.c_str(), 0777) != 0 && errno != EEXIST)
       throw RunError(io::system_message(shards_, errno));
-    std::vector<fs::path> placed;
+    std::vector<fs::path> renamed;
     try {
-      for (const io::ShardFile& shard : made_) {
-        const fs::path place = fs::path(shards_).parent_path() / shard.name;
-        if (const int error = io::rename_new(shard.path, place); error != 0)
-          throw RunError(io::system_message(place, error));
-        placed.push_back(place);
+      for (const io::ShardFile& shard : new_shards_) {
+        const fs::path target = fs::path(shards_).parent_path() / shard.name;
+        if (const int error = io::rename_new(shard.path, target); error != 0)
+          throw RunError(io::system_message(target, error));
+        renamed.push_back(target);
       }
-      io::sync_folder_of(placed.back());
+      io::sync_folder_of(renamed.back());
       joined_->commit();
     } catch (...) {
-      for (const fs::path& place : placed) ::unlink(place.c_str());
+      for (const fs::path& target : renamed) ::unlink(target.c_str());
       ::rmdir(shards_.c_str());
       throw;
     }
     if (force_) old_.remove();
   }
 
-  std::uint64_t bytes_written() const override { return writer_->bytes_written() + written_; }
+  std::uint64_t bytes_written() const override { return writer_->bytes_written() + joined_bytes_; }
 
  private:
-  static std::string name_of_share(int rank, unsigned generation) {
+  static std::string name_of_shard(int rank, unsigned generation) {
     return generation == 0 ? fmt::format("{:05}.h5", rank) : fmt::format("{:05}-{}.h5", rank, generation);
   }
 
   /// The lowest generation whose names are all free.
   unsigned free_generation() const {
-    const auto taken = [&](unsigned generation) {
+    const auto is_taken = [&](unsigned generation) {
       for (int rank = 0; rank < world().size(); ++rank) {
-        if (node_of(fs::path(shards_) / name_of_share(rank, generation))) return true;
+        if (node_of(fs::path(shards_) / name_of_shard(rank, generation))) return true;
       }
       return false;
     };
     unsigned generation = 0;
-    while (taken(generation)) ++generation;
+    while (is_taken(generation)) ++generation;
     return generation;
   }
 
   std::vector<io::Attribute> whole_;
   bool force_;
   std::optional<io::OutputFile> joined_;  // rank 0 only, as the next five
-  std::optional<TemporaryFolder> work_;
+  std::optional<TemporaryFolder> work_folder_;
   std::string shards_;
   OldShards old_;
-  std::vector<io::ShardFile> made_;
-  std::uint64_t written_ = 0;
+  std::vector<io::ShardFile> new_shards_;
+  std::uint64_t joined_bytes_ = 0;
   std::string folder_;
 };
 
@@ -269,7 +270,7 @@ std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const Outpu
   }
   if (options.format != io::ResultFormat::h5) {
     throw UsageError(
-        "--output-layout sharded is for --format h5: nothing joins .npy files or text (leave it out)");
+        "--output-layout sharded is for --format h5: nothing joins .npy files or text (omit it)");
   }
   return std::make_unique<ShardedOutput>(options, attributes);
 }

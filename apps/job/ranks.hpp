@@ -30,17 +30,17 @@ class PlannedWorld {
 
 /// Registers output names: what rank 0, or the first rank of a machine, creates under them is removed even if
 /// the job is forced to end. All ranks call it; it is a barrier.
-void cover_outputs(const std::vector<std::string>& paths, const std::string& scratch);
+void register_outputs(const std::vector<std::string>& paths, const std::string& scratch);
 
 /// Hold the lock while creating an output: a forced end then either removes it or precedes it.
-std::unique_lock<std::mutex> hold_end();
+std::unique_lock<std::mutex> lock_forced_end();
 /// The job is about to end well: from here on it ignores stop requests.
-void settle_end();
-/// As settle_end(), for all ranks of a job, before rank 0 gives the results their names. A barrier: from then
-/// on, the message about a lost rank says that the output may be complete.
-void expect_results();
+void ignore_stop_requests();
+/// As ignore_stop_requests(), for all ranks of a job, before rank 0 gives the results their names. A barrier:
+/// from then on, the message about a lost rank says that the output may be complete.
+void prepare_commit();
 /// Records that rank 0 has given the results their names.
-void confirm_results();
+void confirm_commit();
 
 /// Runs `body` on this rank and ends together with the others. If any rank failed, all return its exit
 /// status, and one rank prints its message (`sluice: rank 2: what is wrong`).

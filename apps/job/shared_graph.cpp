@@ -15,8 +15,8 @@ namespace sluice::apps {
 namespace {
 
 HostMemory::Block block_of(SharedMemory memory) {
-  const auto kept = std::make_shared<SharedMemory>(std::move(memory));
-  return {kept, kept->data(), share_of_node(kept->bytes())};
+  const auto shared = std::make_shared<SharedMemory>(std::move(memory));
+  return {shared, shared->data(), share_of_node(shared->bytes())};
 }
 
 /// Allocates arrays that the other ranks of the machine can open, and lists their addresses.
@@ -55,8 +55,8 @@ std::uint64_t share_of_node(std::uint64_t bytes) {
   return (bytes + ranks - 1) / ranks;
 }
 
-Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
-                             const io::GraphColumns& columns, unsigned threads) {
+Graph read_graph_once_per_node(const std::string& path, const io::GraphInfo& info,
+                               const io::GraphColumns& columns, unsigned threads) {
   const bool shared = world().node_size() > 1, reads = world().node_rank() == 0;
   Graph graph;
   SharedArrays made;

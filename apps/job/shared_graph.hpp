@@ -22,7 +22,7 @@ void for_each_array(const Graph& graph, Use&& use) {
 
 /// Reads a graph file. One rank per machine reads it, and the others map its memory; a rank that cannot see
 /// that memory reads its own copy. All ranks call it. Throws as io::read_graph.
-Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
-                             const io::GraphColumns& columns = {}, unsigned threads = usable_cores());
+Graph read_graph_once_per_node(const std::string& path, const io::GraphInfo& info,
+                               const io::GraphColumns& columns = {}, unsigned threads = usable_cores());
 
 }  // namespace sluice::apps

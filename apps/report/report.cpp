@@ -221,11 +221,11 @@ void collect_figures(const Json& json, const std::string& path, std::vector<std:
 template <class T>
 void join_figure(Json& joined, const std::string& path, std::vector<T> values) {
   const Pointer at(path);
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  joined["by_rank"][at] = {{"min", *least}, {"max", *most}};
+  const auto [min_value, max_value] = std::minmax_element(values.begin(), values.end());
+  joined["by_rank"][at] = {{"min", *min_value}, {"max", *max_value}};
   T sum{};
   for (const T value : values) sum += value;
-  joined[at] = is_largest(path) ? *most : sum;
+  joined[at] = is_largest(path) ? *max_value : sum;
 }
 
 /// The rate of the whole job: the count of all ranks over the time of the slowest.

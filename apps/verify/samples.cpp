@@ -46,15 +46,15 @@ class SampleVerifier : public SampleSink {
   void write(const SampleBatch& batch) override {
     check_edges(batch);
     // The positions at which the samples of a block of instances begin.
-    struct Place {
+    struct Positions {
       std::uint64_t edges = 0, seeds = 0, vertices = 0;
     };
-    std::vector<Place> blocks;
-    Place place;
+    std::vector<Positions> blocks;
+    Positions positions;
     for (std::uint64_t i = 0; i < batch.count; ++i) {
-      if (i % kSamplesAtOnce == 0) blocks.push_back(place);
-      place.edges += batch.edge_counts[i], place.seeds += batch.seed_counts[i];
-      place.vertices += batch.vertex_counts.empty() ? 0 : batch.vertex_counts[i];
+      if (i % kSamplesAtOnce == 0) blocks.push_back(positions);
+      positions.edges += batch.edge_counts[i], positions.seeds += batch.seed_counts[i];
+      positions.vertices += batch.vertex_counts.empty() ? 0 : batch.vertex_counts[i];
     }
     // Lists of a graph in its file share one buffer.
     const unsigned threads = edges_.in_file() && options_.kind == samples::Kind::node ? 1 : threads_;
@@ -107,26 +107,26 @@ class SampleVerifier : public SampleSink {
                    });
   }
 
-  enum : std::uint8_t { kNoEdge, kWithoutBias, kRight };
+  enum : std::uint8_t { kNoEdge, kZeroBias, kValid };
 
   /// Checks that each edge is in the graph at its position, and may be drawn.
   void check_edges(const SampleBatch& batch) {
     const auto& counts = batch.edge_counts;
     if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) != batch.source.size())
-      throw RunError("verify: a batch holds other edges than its instances have");
-    std::uint64_t instance = 0, behind = batch.count > 0 ? counts[0] : 0;
+      throw RunError("verify: a batch's edges differ from those of its instances");
+    std::uint64_t instance = 0, instance_end = batch.count > 0 ? counts[0] : 0;
     for (std::uint64_t from = 0; from < batch.source.size(); from += edges_.size()) {
       const std::uint64_t to = std::min<std::uint64_t>(batch.source.size(), from + edges_.capacity());
       edges_.clear();
-      for (std::uint64_t i = from; i < to; ++i) edges_.ask({batch.source[i], batch.target[i], batch.edge[i]});
-      edges_.answer([&](const EdgeQuestion& question, const ListParts::Part& part, std::uint8_t& found) {
-        const EdgeIndex at = question.position - part.first;  // wraps to a huge value before the part
-        if (at >= part.targets.size() || part.targets[at] != question.to) return;
+      for (std::uint64_t i = from; i < to; ++i) edges_.add({batch.source[i], batch.target[i], batch.edge[i]});
+      edges_.evaluate([&](const EdgeQuery& query, const ListParts::Part& part, std::uint8_t& found) {
+        const EdgeIndex at = query.position - part.first;  // wraps to a huge value before the part
+        if (at >= part.targets.size() || part.targets[at] != query.target) return;
         const float* const weight = part.weights == nullptr ? nullptr : part.weights + at;
-        found = positive(question.to, weight) ? kRight : kWithoutBias;
+        found = positive(query.target, weight) ? kValid : kZeroBias;
       });
       for (std::uint64_t i = from; i < to; ++i) {
-        while (i >= behind) behind += counts[++instance];
+        while (i >= instance_end) instance_end += counts[++instance];
         check_edge(batch, batch.first + instance, i, edges_[i - from]);
       }
     }
@@ -135,9 +135,9 @@ class SampleVerifier : public SampleSink {
   static void check_edge(const SampleBatch& batch, Instance instance, std::uint64_t i, std::uint8_t found) {
     const Sample sample{instance, {}, {}, {}, {}, {}, {}};
     if (found == kNoEdge)
-      sample.fail(fmt::format("{} to {} does not stand at position {}", batch.source[i], batch.target[i],
+      sample.fail(fmt::format("the edge {} to {} is not at position {}", batch.source[i], batch.target[i],
                               batch.edge[i]));
-    if (found == kWithoutBias)
+    if (found == kZeroBias)
       sample.fail(fmt::format("the edge at position {} has no bias and cannot be drawn", batch.edge[i]));
   }
 
@@ -168,16 +168,16 @@ class SampleVerifier : public SampleSink {
       sample.fail("vertices are not different and ascending");
     }
     const auto holds = [&](Vertex v) { return std::binary_search(chosen.begin(), chosen.end(), v); };
-    if (!chosen.empty() && chosen.back() >= graph_.vertices()) sample.fail("a vertex is not the graph's");
-    std::uint64_t between = 0;
+    if (!chosen.empty() && chosen.back() >= graph_.vertices()) sample.fail("a vertex is not in the graph");
+    std::uint64_t inner_edges = 0;
     edges_.lists().for_each(chosen, [&](std::size_t, const ListParts::Part& part) {
-      between += static_cast<std::uint64_t>(std::ranges::count_if(part.targets, holds));
+      inner_edges += static_cast<std::uint64_t>(std::ranges::count_if(part.targets, holds));
     });
     for (std::size_t i = 0; i < sample.source.size(); ++i) {
       if (!holds(sample.source[i]) || !holds(sample.target[i]))
         sample.fail("an edge leaves the chosen vertices");
     }
-    check_one_pass(sample, between);
+    check_one_pass(sample, inner_edges);
   }
 
   /// The number of edges that a frontier vertex must have at this depth; nothing if it is random.
@@ -226,12 +226,12 @@ class SampleVerifier : public SampleSink {
     for (const Vertex v : frontier) {
       const auto need = required(v, depth);
       if (options_.kind == samples::Kind::layer) available += candidates(v);
-      std::uint64_t got = 0;
-      for (; in_depth(at) && sample.source[at] == v && got < need.value_or(degree(v)); ++at, ++got) {
-        if (got != 0 && sample.edge[at] <= sample.edge[at - 1] && !options_.replace) break;
+      std::uint64_t found = 0;
+      for (; in_depth(at) && sample.source[at] == v && found < need.value_or(degree(v)); ++at, ++found) {
+        if (found != 0 && sample.edge[at] <= sample.edge[at - 1] && !options_.replace) break;
       }
-      if (need && got != *need)
-        sample.fail(fmt::format("depth {}: {} gave {} edges instead of {}", depth, v, got, *need));
+      if (need && found != *need)
+        sample.fail(fmt::format("depth {}: {} gave {} edges instead of {}", depth, v, found, *need));
     }
     if (in_depth(at)) {
       sample.fail(fmt::format("depth {}: an edge from {} is repeated, out of order, or not from the frontier",
@@ -250,7 +250,7 @@ class SampleVerifier : public SampleSink {
   const samples::Options& options_;
   SampleSink* next_;
   unsigned threads_;
-  EdgeQuestions edges_;
+  EdgeQueries edges_;
   HostArray<std::uint64_t> candidates_;  ///< [vertices] empty: counted on demand
 };
 

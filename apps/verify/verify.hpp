@@ -26,7 +26,7 @@ std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& sta
 
 /// Calls make_plan() while the sink of make_check() (may be null) exists; the plan includes its bytes.
 template <class MakeCheck, class MakePlan>
-sampling::RunPlan plan_beside(const MakeCheck& make_check, const MakePlan& make_plan) {
+sampling::RunPlan plan_with_check(const MakeCheck& make_check, const MakePlan& make_plan) {
   const std::uint64_t used = host_budget().used();
   const auto check = make_check();
   const std::uint64_t check_bytes = host_budget().used() - used;

@@ -25,9 +25,9 @@ class WalkVerifier : public WalkSink {
     if (batch.length != options_.length) throw RunError("verify: a batch has the wrong length");
     for (std::uint64_t from = 0, to = 0; from < batch.count; from = to) {
       edges_.clear();
-      for (; to < batch.count && edges_.left() >= options_.length; ++to) ask(batch, to);
-      edges_.answer([&](const EdgeQuestion& question, const ListParts::Part& part, std::uint8_t& found) {
-        if (found == 0) found = leads(question, part);
+      for (; to < batch.count && edges_.remaining() >= options_.length; ++to) add_queries(batch, to);
+      edges_.evaluate([&](const EdgeQuery& query, const ListParts::Part& part, std::uint8_t& found) {
+        if (found == 0) found = has_positive_edge(query, part);
       });
       parallel_blocks(threads_, to - from, kWalksAtOnce,
                       [&](std::uint64_t begin, std::uint64_t end, unsigned) {
@@ -46,16 +46,16 @@ class WalkVerifier : public WalkSink {
 
   static constexpr std::uint64_t kWalksAtOnce = 16;
 
-  /// A walk and the answers about its steps; the first step is 1.
-  struct Walk {
+  /// A walk and the results of its queries; the first step is 1.
+  struct WalkCheck {
     Instance instance;
-    const EdgeQuestions& answers;
-    std::uint64_t asked;  ///< index of its first question
+    const EdgeQueries& queries;
+    std::uint64_t first_query;  ///< index of its first query
 
     [[noreturn]] void fail(std::uint64_t step, const std::string& what) const {
       throw RunError(fmt::format("verify: instance {}, step {}: {}", instance, step, what));
     }
-    bool found(std::size_t step) const { return answers[asked + step - 1] != 0; }
+    bool found(std::size_t step) const { return queries[first_query + step - 1] != 0; }
   };
 
   bool is_pool() const { return options_.kind == walks::Kind::multidimensional; }
@@ -65,12 +65,12 @@ class WalkVerifier : public WalkSink {
                      : batch.walks.subspan(i * (length + 1), length + 1);
   }
 
-  /// Asks one question per step: may this edge be drawn? At a walk's end: is there any edge that may be?
-  void ask(const WalkBatch& batch, std::uint64_t i) {
+  /// Adds one query per step: may this edge be drawn? At a walk's end: is there any edge that may be?
+  void add_queries(const WalkBatch& batch, std::uint64_t i) {
     const auto vertices = row(batch, i);
     const std::size_t stride = is_pool() ? 2 : 1;
     for (std::size_t step = 0; step < options_.length; ++step)
-      edges_.ask({vertices[stride * step], vertices[stride * step + 1]});
+      edges_.add({vertices[stride * step], vertices[stride * step + 1]});
   }
 
   /// Is the bias of the i-th edge positive? Its value does not matter here.
@@ -79,77 +79,79 @@ class WalkVerifier : public WalkSink {
     return options_.kind != walks::Kind::biased || degree(part.targets[i]) > 0;
   }
 
-  bool leads(const EdgeQuestion& question, const ListParts::Part& part) const {
-    auto [low, high] = std::ranges::equal_range(part.targets, question.to);
-    if (question.to == kNoVertex) low = part.targets.begin(), high = part.targets.end();
+  bool has_positive_edge(const EdgeQuery& query, const ListParts::Part& part) const {
+    auto [low, high] = std::ranges::equal_range(part.targets, query.target);
+    if (query.target == kNoVertex) low = part.targets.begin(), high = part.targets.end();
     for (auto at = low; at != high; ++at) {
       if (positive(part, static_cast<std::size_t>(at - part.targets.begin()))) return true;
     }
     return false;
   }
 
-  void check(const WalkBatch& batch, std::uint64_t i, std::uint64_t asked) const {
-    const Walk walk{batch.first + i, edges_, asked};
+  void check(const WalkBatch& batch, std::uint64_t i, std::uint64_t first_query) const {
+    const WalkCheck walk_check{batch.first + i, edges_, first_query};
     const std::size_t size = options_.frontier_size;
     if (is_pool()) {
-      check_pool(walk, row(batch, i), batch.pool.subspan(i * size, size));
+      check_pool(walk_check, row(batch, i), batch.pool.subspan(i * size, size));
     } else {
-      check_walk(walk, row(batch, i));
+      check_walk(walk_check, row(batch, i));
     }
   }
 
   std::uint64_t degree(Vertex v) const { return graph_.out.offsets[v + 1ull] - graph_.out.offsets[v]; }
 
-  bool legal(Vertex start, Vertex u, Vertex v, bool is_edge) const {
+  bool is_legal_step(Vertex start, Vertex u, Vertex v, bool is_edge) const {
     if (is_edge) return true;
-    const bool leaves = options_.probability > 0 || degree(u) == 0;
+    const bool may_leave = options_.probability > 0 || degree(u) == 0;
     switch (options_.kind) {
       case walks::Kind::metropolis_hastings:
         return u == v && degree(u) > 0;
       case walks::Kind::jump:
-        return leaves;
+        return may_leave;
       case walks::Kind::restart:
-        return v == start && leaves;
+        return v == start && may_leave;
       default:
         return false;
     }
   }
 
-  void check_walk(const Walk& known, std::span<const Vertex> walk) const {
-    verify_seeds(graph_, starts_, known.instance, walk.first(1), false);
+  void check_walk(const WalkCheck& check, std::span<const Vertex> walk) const {
+    verify_seeds(graph_, starts_, check.instance, walk.first(1), false);
     const bool never_ends = options_.kind == walks::Kind::jump || options_.kind == walks::Kind::restart;
     for (std::size_t step = 1; step < walk.size(); ++step) {
       const Vertex u = walk[step - 1], v = walk[step];
       if (u == kNoVertex) {
-        if (v != kNoVertex) known.fail(step, "the walk goes on behind its end");
+        if (v != kNoVertex) check.fail(step, "the walk continues after its end");
       } else if (v == kNoVertex) {
-        if (never_ends || known.found(step))
-          known.fail(step, fmt::format("the walk ends at {}, which has a way on", u));
+        if (never_ends || check.found(step))
+          check.fail(step, fmt::format("the walk ends at {}, although a step is possible", u));
       } else if (v >= graph_.vertices()) {
-        known.fail(step, fmt::format("{} is no vertex", v));
-      } else if (!legal(walk[0], u, v, known.found(step))) {
-        known.fail(step, fmt::format("{} to {} is no legal step", u, v));
+        check.fail(step, fmt::format("{} is not a vertex", v));
+      } else if (!is_legal_step(walk[0], u, v, check.found(step))) {
+        check.fail(step, fmt::format("{} to {} is not a legal step", u, v));
       }
     }
   }
 
-  void check_pool(const Walk& known, std::span<const Vertex> edges, std::span<const Vertex> seeds) const {
-    verify_seeds(graph_, starts_, known.instance, seeds, false);
+  void check_pool(const WalkCheck& check, std::span<const Vertex> edges,
+                  std::span<const Vertex> seeds) const {
+    verify_seeds(graph_, starts_, check.instance, seeds, false);
     std::vector<Vertex> pool(seeds.begin(), seeds.end());
     for (std::size_t step = 0; step < options_.length; ++step) {
       const Vertex u = edges[2 * step], v = edges[2 * step + 1];
       if (u == kNoVertex || v == kNoVertex) {
         const bool dead = std::all_of(pool.begin(), pool.end(), [&](Vertex w) { return degree(w) == 0; });
-        if (u != v || !dead) known.fail(step + 1, "the walk ends, but its pool has a way on");
-        const auto rest = edges.subspan(2 * step);
-        if (!std::all_of(rest.begin(), rest.end(), [](Vertex w) { return w == kNoVertex; })) {
-          known.fail(step + 1, "the walk goes on behind its end");
+        if (u != v || !dead) check.fail(step + 1, "the walk ends, although its pool has a possible step");
+        const auto remaining_edges = edges.subspan(2 * step);
+        if (!std::all_of(remaining_edges.begin(), remaining_edges.end(),
+                         [](Vertex w) { return w == kNoVertex; })) {
+          check.fail(step + 1, "the walk continues after its end");
         }
         return;
       }
       const auto entry = std::find(pool.begin(), pool.end(), u);
-      if (entry == pool.end()) known.fail(step + 1, fmt::format("{} is not in the pool", u));
-      if (!known.found(step + 1)) known.fail(step + 1, fmt::format("{} to {} is no edge", u, v));
+      if (entry == pool.end()) check.fail(step + 1, fmt::format("{} is not in the pool", u));
+      if (!check.found(step + 1)) check.fail(step + 1, fmt::format("{} to {} is not an edge", u, v));
       *entry = v;
     }
   }
@@ -159,7 +161,7 @@ class WalkVerifier : public WalkSink {
   const walks::Options& options_;
   WalkSink* next_;
   unsigned threads_;
-  EdgeQuestions edges_;
+  EdgeQueries edges_;
 };
 
 }  // namespace
@@ -175,7 +177,7 @@ void verify_seeds(const Graph& graph, const Starts& starts, Instance instance, s
     throw RunError(fmt::format("verify: instance {}: {}", instance, what));
   };
   for (const Vertex seed : seeds) {
-    if (seed >= graph.vertices()) fail("a seed is no vertex");
+    if (seed >= graph.vertices()) fail("a seed is not a vertex");
   }
   if (starts.mode == Starts::Mode::random) return;
   std::vector<Vertex> expected;
@@ -191,7 +193,7 @@ void verify_seeds(const Graph& graph, const Starts& starts, Instance instance, s
     }
   }
   if (!std::equal(seeds.begin(), seeds.end(), expected.begin(), expected.end()))
-    fail("its seeds are not its starts");
+    fail("its seeds differ from its starts");
 }
 
 }  // namespace sluice::apps

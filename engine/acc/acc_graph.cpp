@@ -43,8 +43,8 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   out_ = part->complete() ? part->lists() : graph.out.view();
   if (needs.weights && graph.weighted && !device.is_planning()) {
     // All ranks must agree on the level width, though one may have less memory than another.
-    const bool paged =
-        device.is_cuda() && any_left(&part->ranks(), part->has_pages(part->out()) ? 1 : 0, "how lists come");
+    const bool paged = device.is_cuda() &&
+                       any_left(&part->ranks(), part->has_pages(part->out()) ? 1 : 0, "the source of lists");
     const bool over_link = paged && part->ranks().size() == 1;
     const double factor = !device.is_cuda() ? kDeltaFactor
                           : over_link       ? kDeltaFactorOverLink

@@ -43,7 +43,7 @@ inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Pr
 template <class Program, Traverser E, Residency R>
 auto make_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   static_assert(VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program>,
-                "program.hpp lists what a program says");
+                "program.hpp lists what a program must define");
   if constexpr (VoteProgram<Program>) {
     return std::make_unique<Vote<Program, E, R>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
@@ -110,7 +110,8 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   };
   if constexpr (AggregationProgram<Program> && !PullableProgram<Program>) {
     if (options.direction == AccDirection::pull)
-      throw UsageError("--direction pull: the program does not say how values join (program.hpp: add())");
+      throw UsageError(
+          "--direction pull: the program does not define how values combine (program.hpp: add())");
   }
   [[maybe_unused]] const bool pulls = !MergeProgram<Program> && may_pull(graph, options);
 #if defined(__CUDACC__)
@@ -145,7 +146,8 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   } else if constexpr (kTravels<Program>) {
     solve([&] { return make_solver<Program, HostTraverser, Partitioned>(graph, program, options); });
   } else {
-    throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
+    throw UsageError(
+        "this program needs a whole graph in one process (program.hpp lists what others require)");
   }
   return result;
 }

@@ -184,16 +184,16 @@ void verify_sssp(const Graph& graph, Vertex source, std::span<const double> dist
   if (host_budget().counts_only()) return;
   require(distances[source] == 0, "the source, {}, is not at distance 0", source);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v)
-    require(distances[v] >= 0, "vertex {} is said to be {} away", v, distances[v]);
+    require(distances[v] >= 0, "vertex {} has distance {}", v, distances[v]);
   const OwnedRows own(graph.out.offsets.span(), ranks);
   for_each_edge(graph, own, true, threads, [&](Vertex u, Vertex v, double weight) {
-    require(!(distances[u] + weight < distances[v]), "the edge from {} to {} is a shorter way", u, v);
+    require(!(distances[u] + weight < distances[v]), "the edge from {} to {} gives a shorter path", u, v);
     held.take(u, v, weight);
   });
   held.follow(source, ranks);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v)
-    require(held[v] == (distances[v] < kUnreached),
-            "no path has the length that vertex {} is said to be away, {}", v, distances[v]);
+    require(held[v] == (distances[v] < kUnreached), "no path to vertex {} has the length of its distance, {}",
+            v, distances[v]);
   wait_for_checks(ranks);
 }
 

@@ -11,7 +11,7 @@ namespace sluice {
 
 std::uint64_t parse_size(std::string_view text, std::string_view option) {
   const auto invalid_size = [&] {
-    return UsageError(fmt::format("{}: '{}' is no size (write 65536, 512MiB, 4GiB, 1.5GB)", option, text));
+    return UsageError(fmt::format("{}: '{}' is not a size (write 65536, 512MiB, 4GiB, 1.5GB)", option, text));
   };
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -44,7 +44,7 @@ void wait_until(const Done& done, const char* label, Timeout timeout) {
     const Duration waited = time.update();
     if (timeout != kNoTimeout && waited > timeout) {
       throw RunError("waited " + std::to_string(timeout.count()) + " s for " + label +
-                     ", and it did not end");
+                     ", which did not finish");
     }
     waited < kSpinTime ? std::this_thread::yield()
                        : std::this_thread::sleep_for(std::min(waited / 64, kMaxPause));

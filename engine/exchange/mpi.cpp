@@ -226,7 +226,7 @@ class Mpi final : public Communicator {
       if (final_timeout && failure && since_failure.update() > *final_timeout) {
         abandon(std::move(pending));
         throw RunError(
-            fmt::format("waited {} s for {}, and not every rank came", final_timeout->count(), label));
+            fmt::format("waited {} s for {}, but not every rank arrived", final_timeout->count(), label));
       }
       back_off(round);
     }

@@ -28,8 +28,8 @@ Router::Router(Communicator& ranks, const Device& device, DeviceRanks* link, std
       link_(link),
       piece_bytes_(std::max(piece_bytes / size(), kMinPieceBytes)) {
   if (link_ || !on_gpu() || is_single_rank()) return;
-  outgoing_ = Staging<std::byte>(device, piece_bytes_ * size(), "what goes to other ranks");
-  incoming_ = Staging<std::byte>(device, piece_bytes_ * size(), "what comes from other ranks");
+  outgoing_ = Staging<std::byte>(device, piece_bytes_ * size(), "items for other ranks");
+  incoming_ = Staging<std::byte>(device, piece_bytes_ * size(), "items from other ranks");
 }
 
 std::vector<std::uint64_t> Router::exchange_counts(std::span<const std::uint64_t> send,

@@ -233,7 +233,7 @@ class CudaExecutor {
   void reserve_deferred(Groups groups, std::uint64_t count) {
     if (groups != Groups::warps_then_blocks) return;
     if (count > deferred_.size()) wait("groups");  // running kernels use the list
-    deferred_.reserve(device_, count, "work left to blocks");
+    deferred_.reserve(device_, count, "work deferred to blocks");
   }
   /// Launches at most `max_blocks` blocks per kernel.
   template <class Counters, class Body>

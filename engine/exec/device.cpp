@@ -43,7 +43,7 @@ std::string cuda_version() {
 
 Device::Device(const DeviceOptions& options) : threads_(options.threads ? options.threads : usable_cores()) {
   const bool host = options.choice == DeviceChoice::host;
-  const std::string reason = host ? "asked for the host" : cuda::gpu_state(options.gpu).unusable_reason;
+  const std::string reason = host ? "the host was requested" : cuda::gpu_state(options.gpu).unusable_reason;
   if (options.choice == DeviceChoice::cuda && !reason.empty()) {
     throw UsageError("--device cuda: no usable GPU (" + reason + "); use --device host or auto");
   }

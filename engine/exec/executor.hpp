@@ -104,7 +104,7 @@ struct OrderedItems {
 /// Throws BudgetError if 32 bits cannot number the items: batches must then be smaller.
 inline void check_items(std::uint64_t items) {
   if (items > std::numeric_limits<std::uint32_t>::max())
-    throw BudgetError("more than 2^32 - 1 items are in order of a key at once");
+    throw BudgetError("more than 2^32 - 1 items are sorted by key at once");
 }
 
 namespace detail {

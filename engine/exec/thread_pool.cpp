@@ -16,7 +16,7 @@ class HostThread {
     try {
       std::thread([this] { serve(); }).detach();
     } catch (const std::system_error& error) {
-      throw RunError("a thread cannot be started: " + error.code().message() + " (give fewer --threads)");
+      throw RunError("a thread cannot be started: " + error.code().message() + " (use fewer --threads)");
     }
   }
 

@@ -58,7 +58,7 @@ void CodedSizes::for_each_begin(const Use& use) const {
 }
 
 HostArray<EdgeIndex> CodedSizes::offsets() const {
-  HostArray<EdgeIndex> offsets(lists_.vertices + 1, "where coded lists begin");
+  HostArray<EdgeIndex> offsets(lists_.vertices + 1, "offsets of coded lists");
   for_each_begin([&](std::uint64_t v, EdgeIndex words) { offsets[v] = words; });
   offsets[lists_.vertices] = words();
   return offsets;
@@ -87,7 +87,7 @@ ListExtents::ListExtents(const CsrView& lists, const PageColumns& columns, unsig
   if (columns.rows == nullptr) {
     words_ = CodedSizes(lists, threads, columns.alias).offsets();
   } else {
-    words_ = HostArray<EdgeIndex>(lists.vertices + 1, "where coded lists begin");
+    words_ = HostArray<EdgeIndex>(lists.vertices + 1, "offsets of coded lists");
     parallel_blocks(threads, words_.size(), 1u << 16, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t v = begin; v < end; ++v) words_[v] = columns.rows[v].begin;
     });

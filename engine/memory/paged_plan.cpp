@@ -168,7 +168,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
     const bool host_limits = available == max_available;
     throw BudgetError(fmt::format(
         "{} memory: {} slots for partitions of up to {} and one instance need {}, but {} are left (raise "
-        "--{}-memory, or ask for more --partitions)",
+        "--{}-memory, or use more --partitions)",
         host_limits ? "host" : "device", plan.slots, format_size(plan.partitions.largest()),
         format_size(needed), format_size(available), host_limits ? "host" : "device"));
   }

@@ -129,7 +129,7 @@ PagedPlan PeerPartitions::plan(std::uint64_t bytes_per_instance, std::uint64_t i
   plan.leg = steps, plan.instance_bytes = bytes_per_instance;
   if (plan.batch == 0)
     throw BudgetError(fmt::format(
-        "device memory: one instance needs {}, but {} are left beside the rank's part of the graph (raise "
+        "device memory: one instance needs {}, but {} are left after the rank's part of the graph (raise "
         "--device-memory)",
         format_size(kFixedBytes + bytes_per_instance), format_size(left)));
   return plan;

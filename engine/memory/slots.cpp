@@ -240,7 +240,7 @@ void Slots::load_partition(Loader& loader, const Load& load) {
     loader.gpu_weights = Buffer<float>();
     load_columns(loader, load, false);
   }
-  loader.copies.wait("bringing a partition");
+  loader.copies.wait("loading a partition");
   ++counters_.transfers;
 }
 
@@ -309,7 +309,7 @@ void Slots::load_columns(Loader& loader, const Load& load, bool gpu_derives) {
       copy(loader, column_of(to) + first, column_of(from) + first, edges);
   });
   if (!derives || !on_gpu) return;
-  loader.copies.wait("bringing a partition");  // tables are made on another stream
+  loader.copies.wait("loading a partition");  // tables are made on another stream
   const std::lock_guard lock(derive_mutex_);
   sources_.derive_on_gpu(to, begin, end);
 }

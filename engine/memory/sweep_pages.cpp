@@ -84,8 +84,8 @@ PagingOptions sweep_options(PagingOptions paging, const Device& device, const Sw
 
 [[noreturn]] void throw_too_small(const Device& device, std::uint64_t largest, std::uint64_t free) {
   throw BudgetError(fmt::format(
-      "device memory: two slots for partitions of up to {} need {}, but {} are left beside the vertices "
-      "(raise {}, or ask for more --partitions)",
+      "device memory: two slots for partitions of up to {} need {}, but {} are left after the vertices "
+      "(raise {}, or use more --partitions)",
       format_size(largest), format_size(kMinSlots * largest + kFixedBytes), format_size(free),
       device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
 }

@@ -15,7 +15,7 @@ void validate(const Options& options) {
   }
   if (options.max_iterations == 0) throw UsageError("--max-iterations: must be at least 1");
   if (options.weighted && options.precision == RankPrecision::f32) {
-    throw UsageError("--precision f32: not together with --weighted (leave one of them out)");
+    throw UsageError("--precision f32: cannot be combined with --weighted (omit one of them)");
   }
 }
 

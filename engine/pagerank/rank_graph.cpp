@@ -41,14 +41,13 @@ void require_stored_in_edges(const Graph& graph) {
   if (!graph.directed || !graph.edge_source || !graph.in.offsets.empty()) return;
   throw UsageError(
       "the graph stays in its file, which does not store in-edges (convert its edges with --reverse, raise "
-      "--host-memory, or leave out --transport file)");
+      "--host-memory, or omit --transport file)");
 }
 
 RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks,
                      std::uint64_t added)
     : symmetric_(!graph.directed), edges_(graph.edges()) {
-  if (options.weighted && !graph.weighted)
-    throw UsageError("--weighted: the graph has no weights (leave it out)");
+  if (options.weighted && !graph.weighted) throw UsageError("--weighted: the graph has no weights (omit it)");
   require_stored_in_edges(graph);
   if (!host_budget().counts_only()) to_come_ = graph.pending_edges.get();
   if (graph.directed || options.weighted || options.dangling == Dangling::self_loop || ranks.size() > 1)

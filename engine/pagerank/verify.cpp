@@ -105,7 +105,7 @@ void require_sum(double sum, double allowed) {
 void require_change(const RankCheck& check, double allowed, double last_l1) {
   if (check.change <= allowed) return;
   throw RunError(fmt::format(
-      "verify: one more iteration changes ranks by {} in L1, after the last by {}; {} would be allowed",
+      "verify: one more iteration changes ranks by {} in L1, the last iteration by {}; {} is allowed",
       check.change, last_l1, allowed));
 }
 

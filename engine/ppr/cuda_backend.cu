@@ -76,8 +76,8 @@ class CudaPpr final : public Backend {
         vertices_(device_, rows_ * options_.top, "results of queries"),
         scores_(device_, rows_ * options_.top, "results of queries"),
         figures_(device_, rows_, "figures of queries"),
-        pending_(device_, rows_, "queries at work"),
-        pending_there_(device_, rows_, "queries at work"),
+        pending_(device_, rows_, "active queries"),
+        pending_there_(device_, rows_, "active queries"),
         next_(device_, 1, "the next query"),
         first_shape_(first_workspace(graph_.vertices(), options_, graph_.edges())),
         route_(limits(), first_shape_),
@@ -278,7 +278,7 @@ class CudaPpr final : public Backend {
     if (!dense_->answer(batch(), rules(), pending_there_.data(), pending, stream_)) {
       if (options_.state == State::dense)
         throw BudgetError(
-            "--state dense: too little memory for a row a vertex (raise --device-memory, or leave it out)");
+            "--state dense: too little memory for a row per vertex (raise --device-memory, or omit it)");
       dense_.reset();
       route_.keep_to_workspaces();
       return false;

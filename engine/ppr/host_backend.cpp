@@ -160,7 +160,7 @@ class HostPpr final : public Backend {
 
   [[noreturn]] static void throw_too_little() {
     throw BudgetError(
-        "--state dense: too little memory for a row a vertex (raise --host-memory, or leave it out)");
+        "--state dense: too little memory for a row per vertex (raise --host-memory, or omit it)");
   }
 
   void answer(Worker& worker, Instance first, std::uint64_t row) {

@@ -20,16 +20,16 @@ void validate_stages(const Options& options) {
     sum += static_cast<std::uint64_t>(std::min<std::int64_t>(steps, ~0u));
   if (sum > ~0u) throw UsageError("--stages: their sum is too large");
   if (options.length != 0 && options.length != sum) {
-    throw UsageError(fmt::format("--stages: their sum is {}, but --length is {} (leave one of them out)", sum,
-                                 options.length));
+    throw UsageError(
+        fmt::format("--stages: their sum is {}, but --length is {} (omit one of them)", sum, options.length));
   }
   if (!(options.expand >= 0 && options.expand <= 1))
     throw UsageError("--expand: must be at least 0 and at most 1");
   if (options.table_limit == TableLimit::hard && options.table == 0)
-    throw UsageError("--table-limit hard: a table of all scores has no limit (give --table)");
+    throw UsageError("--table-limit hard: a table of all scores has no limit (use --table)");
   if (options.balls == 0) throw UsageError("--balls: must be at least 1");
   if (options.table == 1 && options.table_limit == TableLimit::soft)
-    throw UsageError("--table: must be 0 or at least 2, for half of it stays when it is full");
+    throw UsageError("--table: must be 0 or at least 2, since half of a full table is kept");
 }
 
 }  // namespace
@@ -53,16 +53,16 @@ void validate(const Options& options) {
   if (!(options.confidence > 0 && options.confidence < 1))
     throw UsageError("--confidence: must be above 0 and below 1");
   if (options.method == Method::push && options.length != 0)
-    throw UsageError("--length: push finds the limit (leave it out)");
+    throw UsageError("--length: push always computes the limit (omit it)");
   if (has_coarse_mass(options)) {
     if (options.method == Method::push || options.method == Method::walks)
-      throw UsageError("--score-units: of exact and meloppr alone (leave it out)");
+      throw UsageError("--score-units: only for exact and meloppr (omit it)");
     if (options.state == State::dense)
-      throw UsageError("--score-units: queries stay in tables (leave --state dense out)");
+      throw UsageError("--score-units: queries need tables (omit --state dense)");
     if (options.score_units != 0 && options.unit_degree != BallDegree::none)
       throw UsageError("--score-units: a number, or the degree of a ball (give one of them)");
     if (options.unit_degree != BallDegree::none && length_of(options) == 0)
-      throw UsageError("--score-units: a ball has a --length (give it, or a number of units)");
+      throw UsageError("--score-units: the degree of a ball needs --length (give it, or a number of units)");
   }
   if (options.method == Method::staged) validate_stages(options);
 }

@@ -35,17 +35,17 @@ void require_meaning(const QueryRun& run) {
   const Options& options = run.options;
   validate(options);
   if (options.weighted && !run.graph.weighted)
-    throw UsageError("--weighted: the graph has no weights (leave it out)");
+    throw UsageError("--weighted: the graph has no weights (omit it)");
   if (options.state == State::dense && run.device.is_cuda() && options.top > kSortedHere)
     throw UsageError(
-        fmt::format("--state dense: lists of up to {} on a GPU (lower --top, or leave it out)", kSortedHere));
+        fmt::format("--state dense: only lists of up to {} on a GPU (lower --top, or omit it)", kSortedHere));
   if (extracts_sub_graphs(options) && run.graph.edges() > ~std::uint32_t{0})
-    throw UsageError("sub-graphs of balls: the graph has more than 2^32 - 1 edges (leave them out)");
+    throw UsageError("sub-graphs of balls: the graph has more than 2^32 - 1 edges (omit them)");
   if (run.starts.mode == Starts::Mode::random && run.graph.vertices() == 0)
     throw InputError("the graph has no vertex to start from");
   for (const Vertex seed : run.starts.vertices) {
     if (seed >= run.graph.vertices())
-      throw InputError(fmt::format("seed {} is no vertex of the graph", seed));
+      throw InputError(fmt::format("seed {} is not a vertex of the graph", seed));
   }
 }
 
@@ -86,7 +86,7 @@ bool is_read_in_place(const QueryRun& run) {
 void require_graph(const Options& options) {
   if (extracts_sub_graphs(options))
     throw UsageError(
-        "sub-graphs of balls: where the host has the graph, or a GPU reaches it (leave them out)");
+        "sub-graphs of balls: only where the host has the graph, or a GPU can read it (omit them)");
 }
 
 void count_figures(Stats& stats, std::span<const QueryFigures> figures) {
@@ -197,8 +197,7 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
     const bool streamed = !shared && !in_place && is_out_of_core(run);
     const bool whole = shared ? on_device->is_whole() : !in_place && !streamed;
     if (!whole && options.state == State::dense)
-      throw UsageError(
-          "--state dense: the GPU does not have the graph (leave it out, or raise --device-memory)");
+      throw UsageError("--state dense: the GPU does not hold the graph (omit it, or raise --device-memory)");
     // With `beside`, lists already come from other ranks, through its feeder.
     if (streamed && paging.shard && beside == nullptr) {
       if (auto lists = PeerLists::open(device, graph, options, paging))
@@ -217,7 +216,7 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
 #endif
   if (!is_out_of_core(run)) return make_host_ppr(run, queries);
   if (options.state == State::dense)
-    throw UsageError("--state dense: lists of the graph come as they are missed (leave it out)");
+    throw UsageError("--state dense: lists of the graph are loaded on demand (omit it)");
   if (options.method == Method::walks) return make_queued_ppr(run, queries, beside);
   require_graph(options);
   return make_streamed_ppr(run, queries, beside);

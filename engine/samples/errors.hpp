@@ -18,7 +18,7 @@ inline UsageError too_many_draws(std::uint64_t wanted, std::uint64_t max_draws) 
 /// One list, or one layer, needs more redraws than its random stream has words.
 inline UsageError too_many_redraws() {
   return UsageError(
-      "a sample's picks clash too often: select fewer edges, or all of a list, or use --select updated");
+      "a sample's draws collide too often: select fewer edges, or all of a list, or use --select updated");
 }
 
 /// The dynamic biases of a vertex's list sum to 2^64 or more.

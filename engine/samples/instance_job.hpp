@@ -32,7 +32,7 @@ inline std::uint64_t instances_at_once(const Device& device, std::uint64_t bytes
   constexpr std::uint64_t kMaxInstances = 1u << 16;  // warps; the GPU runs some 8,000 concurrently
   const std::uint64_t fit = device.memory().available() / 2 / std::max<std::uint64_t>(bytes, 1);
   if (fit == 0) {
-    throw BudgetError("device memory: one instance needs " + format_size(bytes) + " beside the graph, but " +
+    throw BudgetError("device memory: one instance needs " + format_size(bytes) + " besides the graph, but " +
                       format_size(device.memory().available()) + " are left (raise --device-memory)");
   }
   return std::max<std::uint64_t>(std::min({fit, wanted, kMaxInstances}), 1);

@@ -9,14 +9,14 @@ void validate(const Options& options) {
     throw UsageError("--probability: forest-fire needs a probability of at least 0 and below 1");
   }
   if (options.kind == Kind::neighbor && options.fanout.empty()) {
-    throw UsageError("--fanout: neighbor needs one fanout a depth, for instance 15,10");
+    throw UsageError("--fanout: neighbor needs one fanout per depth, for instance 15,10");
   }
   for (const std::int64_t fanout : options.fanout) {
     if (fanout < -1 || fanout == 0)
       throw UsageError("--fanout: each must be positive, or -1 for all neighbours");
   }
   if (options.kind == Kind::layer && options.layer_sizes.empty()) {
-    throw UsageError("--layer-size: layer needs one size a depth, for instance 512,512");
+    throw UsageError("--layer-size: layer needs one size per depth, for instance 512,512");
   }
   for (const std::uint64_t size : options.layer_sizes) {
     if (size == 0) throw UsageError("--layer-size: each must be positive");
@@ -30,7 +30,7 @@ void validate(const Options& options) {
   }
   if (options.replace && options.kind != Kind::neighbor) throw UsageError("--replace: only for neighbor");
   if (options.revisit && one_pass)
-    throw UsageError("--revisit: node and edge grow from nothing; leave it out");
+    throw UsageError("--revisit: node and edge samples do not expand vertices; omit it");
 }
 
 }  // namespace sluice::samples

@@ -183,9 +183,8 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     const bool required = options.layout == Layout::coded;
     if (!graph.paged || !program_.may_be_coded()) {
       if (!required) return;
-      throw UsageError(graph.paged
-                           ? "--layout coded: this sample reads lists as they are; use csr or auto"
-                           : "--layout coded: the graph is not worked on in partitions; use csr or auto");
+      throw UsageError(graph.paged ? "--layout coded: this sample reads lists as they are; use csr or auto"
+                                   : "--layout coded: the graph is not in partitions; use csr or auto");
     }
     const ExpectedWork work{.instances = instances(),
                             .instance_bytes = expected_bytes(),

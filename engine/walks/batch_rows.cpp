@@ -30,7 +30,7 @@ BatchRows::BatchRows(const Device& device, const BatchOrigins& origins, Communic
                       share = std::max((per_origin_ + copied - 1) / copied, kMinBytes / row_bytes);
   piece_ = std::clamp<std::uint64_t>(bytes / row_bytes, 1, std::min(per_origin_, share));
   if (!sink_) return;
-  for (auto& piece : pieces_) piece = Staging<Vertex>(device_, copied * piece_ * row_, "walks that leave");
+  for (auto& piece : pieces_) piece = Staging<Vertex>(device_, copied * piece_ * row_, "departing walks");
   if (length > leg_) batch_ = HostArray<Vertex>(per_origin_ * row_, "walks in legs");
   if (parts_) received_ = HostArray<Vertex>(copied * piece_ * row_, "walks from other ranks");
 }

@@ -54,8 +54,9 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
     return {};
   }
   if (usable < walk_bytes) {
-    throw BudgetError("device memory: one walk needs " + format_size(walk_bytes) + " beside the graph, but " +
-                      format_size(free) + " are left (raise --device-memory or lower --length)");
+    throw BudgetError("device memory: one walk needs " + format_size(walk_bytes) +
+                      " besides the graph, but " + format_size(free) +
+                      " are left (raise --device-memory or lower --length)");
   }
   const std::uint64_t staged = std::min(kGpuResultBytes, host_budget().available() / 4);
   const std::uint64_t limit =
@@ -78,7 +79,7 @@ void transpose(const Stream& stream, const Vertex* paths, Vertex* rows, std::uin
 ResultCopier::ResultCopier(const Device& device, std::uint64_t elements) {
   if (elements == 0) return;
   rows_ = Buffer<Vertex>(device, elements, "rows of walks");
-  for (auto& host : host_) host = Staging<Vertex>(device, elements, "results on their way");
+  for (auto& host : host_) host = Staging<Vertex>(device, elements, "results in transit");
 }
 
 const Vertex* ResultCopier::collect(const Stream& stream, const Vertex* paths, std::uint64_t count,

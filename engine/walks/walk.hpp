@@ -60,7 +60,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
         pages_(graph),
         sampler_(sampler),
         starts_(graph, starts, options.seed) {
-    if (!starts.offsets.empty()) throw UsageError("--starts: a walk starts from one vertex a line");
+    if (!starts.offsets.empty()) throw UsageError("--starts: a walk starts from one vertex per line");
     stats.host_to_device_bytes += starts_.bytes();
   }
 
@@ -85,13 +85,12 @@ class WalkRun : InstanceRun<WalkSink, Options> {
                 std::uint64_t tenths = 5) {
     if (options.layout == Layout::csr) return false;
     if (options.layout == Layout::coded) {
-      throw UsageError(
-          graph.paged ? "--layout coded: this walk reads lists as they are; use csr or auto"
-                      : "--layout coded: the graph is not worked on in partitions; use csr, wide or auto");
+      throw UsageError(graph.paged ? "--layout coded: this walk reads lists as they are; use csr or auto"
+                                   : "--layout coded: the graph is not in partitions; use csr, wide or auto");
     }
     if (graph.paged) {
       if (options.layout == Layout::wide)
-        throw UsageError("--layout wide: the graph is worked on in partitions; use csr or auto");
+        throw UsageError("--layout wide: the graph is in partitions; use csr or auto");
       return false;
     }
     const bool possible = graph.packable();

@@ -30,7 +30,7 @@ auto with_conversion(EdgeStream& source, ConvertOptions options, unsigned share,
     throw InputError(fmt::format("{}: no weights in the input (use --weights none or uniform)", info.origin));
   }
   if (options.timestamps && !info.timed) {
-    throw InputError(fmt::format("{}: no times in the input (drop --timestamps)", info.origin));
+    throw InputError(fmt::format("{}: no times in the input (omit --timestamps)", info.origin));
   }
   options.threads = std::max(options.threads, 1u);
   if (options.scratch.empty()) options.scratch = scratch;

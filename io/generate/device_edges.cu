@@ -124,7 +124,7 @@ class DeviceEdges final : public SortedEdges<PlainRecord> {
         drawer_{generator, request.undirected, false},
         counts_(device, 1, "counts of edges"),
         piece_(std::clamp<std::uint64_t>(host_budget().available() / 64, kMinPiece, kPiece)) {
-    for (auto& staging : staging_) staging = {device, piece_, "edges on their way to the host"};
+    for (auto& staging : staging_) staging = {device, piece_, "edges in transit to the host"};
     allocate_buffers();
     survey_edges(request.ids, false);
     plan_ranges();

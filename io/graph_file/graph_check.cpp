@@ -22,7 +22,7 @@ void check_blocks(const GraphFile& file, GraphPart part, GraphChecksum& whole, u
   const Column sums = file.open_sums(part);
   const std::uint64_t bytes = column.size() * column.element_bytes();
   if (sums.size() != checksum_blocks(bytes)) {
-    throw sums.fault(fmt::format("{} sums, where {} belong", sums.size(), checksum_blocks(bytes)));
+    throw sums.fault(fmt::format("{} sums instead of {}", sums.size(), checksum_blocks(bytes)));
   }
   std::vector<std::uint64_t> stored(sums.size());
   sums.read(0, std::span(stored));
@@ -33,8 +33,9 @@ void check_blocks(const GraphFile& file, GraphPart part, GraphChecksum& whole, u
     std::vector<std::byte> block_bytes(last - first);
     column.read_bytes(first / column.element_bytes(), block_bytes);
     if (checksum(block_bytes) == stored[block]) return;
-    fault.add(block, column.fault(fmt::format(
-                         "bytes {} to {} do not have their checksum: the file is damaged", first, last - 1)));
+    fault.add(block,
+              column.fault(fmt::format("the checksum of bytes {} to {} does not match: the file is damaged",
+                                       first, last - 1)));
   });
   fault.rethrow();
   if (is_in_part(part)) return;
@@ -53,7 +54,7 @@ bool check_checksums(const GraphFile& file, unsigned threads) {
   }
   if (whole.value() != info.checksum) {
     throw InputError(
-        fmt::format("{}: the header does not have its checksum: the file is damaged; convert the graph "
+        fmt::format("{}: the checksum of the header does not match: the file is damaged; convert the graph "
                     "again",
                     file.path()));
   }
@@ -153,12 +154,12 @@ void check_original_ids(const GraphFile& file) {
   HostArray<std::int64_t> ids(column.size(), "original ids");
   column.read(0, ids.span());
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0) throw column.fault(fmt::format("position {}: {} is no id", i, ids[i]));
+    if (ids[i] < 0) throw column.fault(fmt::format("position {}: {} is not a valid id", i, ids[i]));
   }
   if (std::is_sorted(ids.begin(), ids.end(), std::less_equal<>())) return;
   std::sort(ids.begin(), ids.end());
   const auto duplicate = std::adjacent_find(ids.begin(), ids.end());
-  if (duplicate != ids.end()) throw column.fault(fmt::format("id {} stands there twice", *duplicate));
+  if (duplicate != ids.end()) throw column.fault(fmt::format("id {} occurs twice", *duplicate));
 }
 
 }  // namespace

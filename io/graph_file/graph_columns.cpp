@@ -29,7 +29,7 @@ Column::Column(const std::string& file, const FileBytes& bytes, hid_t parent, co
     type_ = h5::Handle(H5Dget_type(dataset_.get()));
     const h5::Handle space(H5Dget_space(dataset_.get()));
     const int dimensions = H5Sget_simple_extent_ndims(space.get());
-    if (dimensions != 1) throw fault(fmt::format("{} dimensions, where one belongs", dimensions));
+    if (dimensions != 1) throw fault(fmt::format("{} dimensions instead of one", dimensions));
     hsize_t size = 0;
     h5::checked(H5Sget_simple_extent_dims(space.get(), &size, nullptr));
     size_ = size;
@@ -38,7 +38,7 @@ Column::Column(const std::string& file, const FileBytes& bytes, hid_t parent, co
   }
   const H5T_class_t stored_class = H5Tget_class(type_.get());
   if (stored_class != H5T_INTEGER && !(wanted == NumberClass::real && stored_class == H5T_FLOAT)) {
-    throw fault(wanted == NumberClass::real ? "its type is no number" : "its type is no whole number");
+    throw fault(wanted == NumberClass::real ? "its type is not a number" : "its type is not a whole number");
   }
   element_bytes_ = H5Tget_size(type_.get());
   if (element_bytes_ == 0) throw fault("its numbers have no bytes");
@@ -162,7 +162,7 @@ HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threa
 void read_targets(const Column& column, std::uint64_t vertices, std::uint64_t first, std::span<Vertex> out,
                   FirstFault& fault) {
   const auto refuse = [&](std::uint64_t i, std::int64_t target) {
-    fault.add(first + i, column.fault(fmt::format("position {}: target {} is no vertex (there are {})",
+    fault.add(first + i, column.fault(fmt::format("position {}: target {} is not a vertex (there are {})",
                                                   first + i, target, vertices)));
   };
   if (column.holds<std::int32_t>() && !needs_wide_ids(vertices)) {

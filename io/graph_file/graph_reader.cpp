@@ -48,7 +48,7 @@ void GraphFile::open_file(Caching caching) {
     throw InputError(error.what());
   }
   if (H5Fis_hdf5(path_.c_str()) <= 0) {
-    throw InputError(fmt::format("{} is no HDF5 file; {}", path_, kRemedy));
+    throw InputError(fmt::format("{} is not an HDF5 file; {}", path_, kRemedy));
   }
   try {
     file_ = h5::open_file(path_);
@@ -66,11 +66,11 @@ void GraphFile::read_header() {
   std::string format;
   if (!h5::read_attribute(file_.get(), "sluice_format", format)) {
     throw InputError(
-        fmt::format("{} is no graph file (root attribute sluice_format is missing); {}", path_, kRemedy));
+        fmt::format("{} is not a graph file (root attribute sluice_format is missing); {}", path_, kRemedy));
   }
   if (format != "graph") {
     throw InputError(
-        fmt::format("{} is no graph file (its sluice_format is '{}'); {}", path_, format, kRemedy));
+        fmt::format("{} is not a graph file (its sluice_format is '{}'); {}", path_, format, kRemedy));
   }
   std::int64_t version = 0, number = 0;
   if (!h5::read_attribute(file_.get(), "sluice_version", version) || version != kGraphVersion) {
@@ -91,8 +91,8 @@ void GraphFile::read_header() {
     info_.vertices = static_cast<std::uint64_t>(number);
   if (h5::read_attribute(file_.get(), "edges", number)) info_.edges = static_cast<std::uint64_t>(number);
   if (info_.vertices > kMaxVertices) {
-    throw InputError(fmt::format("{}: {} vertices are more than the {} that this program can distinguish",
-                                 path_, info_.vertices, kMaxVertices));
+    throw InputError(fmt::format("{}: {} vertices are more than the {} that this program supports", path_,
+                                 info_.vertices, kMaxVertices));
   }
   info_.has_in = has(GraphPart::in_indptr);
   info_.timed = has(GraphPart::out_times);
@@ -109,7 +109,7 @@ void GraphFile::check_sizes(bool in) const {
   const auto check = [&](GraphPart out_part, std::uint64_t size, const char* what) {
     const Column column = open(static_cast<GraphPart>(static_cast<int>(out_part) + shift));
     if (column.size() == size) return;
-    throw column.fault(fmt::format("{} entries, where {} ({}) belong", column.size(), size, what));
+    throw column.fault(fmt::format("{} entries instead of {} ({})", column.size(), size, what));
   };
   check(GraphPart::out_indptr, info_.vertices + 1, "vertices + 1");
   check(GraphPart::out_indices, info_.edges, "edges");

@@ -76,8 +76,8 @@ class Binary final : public EdgeStream {
   void check_size(std::uint64_t bytes) const {
     if (bytes % kPair != 0)
       throw_in(stream_->path(),
-               fmt::format("ends with {} bytes that are no whole pair of {}-bit ids; the file is cut "
-                           "off, or its ids have another size (name it .u32 or .u64)",
+               fmt::format("ends with {} bytes that are no whole pair of {}-bit ids; the file is "
+                           "truncated, or its ids have another size (name it .u32 or .u64)",
                            bytes % kPair, 8 * sizeof(Id)));
   }
 

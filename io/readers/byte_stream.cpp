@@ -97,7 +97,7 @@ std::size_t ByteStream::read_gzip(char* out, std::size_t size) {
   std::size_t done = 0;
   while (done < size && !finished_) {
     if (raw_pos_ == raw_end_ && !refill())
-      throw_in(path_, "the gzip data end too early; the file is cut off, fetch it again");
+      throw_in(path_, "the gzip data are truncated; fetch the file again");
     z.next_in = reinterpret_cast<Bytef*>(raw_.data() + raw_pos_);
     z.avail_in = static_cast<uInt>(raw_end_ - raw_pos_);
     const auto space = static_cast<uInt>(std::min<std::size_t>(size - done, 1u << 30));

@@ -23,10 +23,11 @@ Problem read_problem(LineStream& stream, const std::string& line) {
   const auto words = words_of(line);
   if (words[0] == "a") return {};
   if (words[0] != "p")
-    stream.fault(quote(words[0]) + " begins no line of a DIMACS .gr file; those are 'c', 'p' and 'a'");
+    stream.fault(quote(words[0]) +
+                 " cannot begin a line of a DIMACS .gr file; lines begin with 'c', 'p' or 'a'");
   if (words.size() < 2 || (words[1] != "sp" && words[1] != "tw"))
     stream.fault("the problem " + quote(words.size() < 2 ? "" : words[1]) +
-                 " cannot be read; only 'p sp' and 'p tw' can");
+                 " is not supported; only 'p sp' and 'p tw' are");
   const auto vertices = words.size() == 4 ? count_of(words[2]) : std::nullopt;
   const auto arcs = words.size() == 4 ? count_of(words[3]) : std::nullopt;
   if (!vertices || !arcs)
@@ -44,7 +45,7 @@ class Dimacs final : public TextFormat {
     if (problem.declared)
       info_.vertices = problem.vertices;
     else
-      add_remark("there is no 'p' line: ids were taken as they stand, from 0");
+      add_remark("there is no 'p' line: ids were read unchanged, from 0");
     info_.undirected = problem.pace;
   }
 
@@ -61,9 +62,10 @@ class Dimacs final : public TextFormat {
  private:
   static const char* arc_columns(const char* p, std::uint64_t line) {
     if (*p == 'a' && is_blank(p[1])) return skip_blanks(p + 1);
-    if (*p == 'p') throw LineFault{line, "a 'p' line stands here; there may be one, before all arcs"};
-    throw LineFault{line, quote({p, static_cast<std::size_t>(token_end(p) - p)}) +
-                              " begins no line of a DIMACS .gr file; arcs read 'a SOURCE TARGET WEIGHT'"};
+    if (*p == 'p') throw LineFault{line, "unexpected 'p' line; a file has one, before all arcs"};
+    throw LineFault{
+        line, quote({p, static_cast<std::size_t>(token_end(p) - p)}) +
+                  " cannot begin a line of a DIMACS .gr file; arcs have the form 'a SOURCE TARGET WEIGHT'"};
   }
 
   Problem problem_;

@@ -82,8 +82,8 @@ class EdgeList final : public TextFormat {
         stream, "#%", [&](std::string_view comment) { note_title(comment_is_undirected(comment)); });
     if (!first) return;
     if (is_title(*first, second_content_line(stream.peek(kPeekBytes)))) {
-      add_remark(
-          fmt::format("line {} ({}) is no edge and was taken as a title", stream.line() + 1, quote(*first)));
+      add_remark(fmt::format("line {} ({}) is not an edge and was read as a title", stream.line() + 1,
+                             quote(*first)));
       note_title(title_is_undirected(*first));
       stream.skip_line();
       return;

@@ -29,7 +29,7 @@ Banner read_banner(LineStream& stream) {
     stream.fault("values of kind " + quote(words[3]) + " cannot be read; use pattern, real or integer");
   if (words[4] != "general" && words[4] != "symmetric")
     stream.fault("the symmetry " + quote(words[4]) +
-                 " has no meaning for a graph; write it as general or symmetric");
+                 " does not apply to a graph; write it as general or symmetric");
   stream.skip_line();
   return {words[3] == "pattern", words[4] == "symmetric"};
 }

@@ -43,9 +43,9 @@ Header read_header(LineStream& stream, const std::string& line) {
     constexpr std::uint64_t kMaxWeights = 1024;
     const auto ncon = count(3);
     if (!ncon || *ncon > kMaxWeights)
-      stream.fault("the ncon field " + quote(words[3]) + " is no sensible count");
+      stream.fault("the ncon field " + quote(words[3]) + " is not a valid count");
     if (*ncon > 0 && flags[1] == '0')
-      stream.fault("ncon promises vertex weights that fmt denies; write fmt as " +
+      stream.fault("ncon declares vertex weights, but fmt none; write fmt as " +
                    quote("01" + flags.substr(2)));
     if (flags[1] == '1') header.vertex_weights = *ncon;
   }
@@ -106,19 +106,19 @@ class Metis final : public TextFormat {
   std::optional<std::string> finish() override {
     if (vertices_ < header_.vertices)
       return fmt::format(
-          "the header promises {} vertices, but only {} lines of neighbours follow; a vertex without "
+          "the header declares {} vertices, but only {} lines of neighbours follow; a vertex without "
           "neighbours needs an empty line",
           header_.vertices, vertices_);
     const std::uint64_t promised = header_.edges;
     const bool loops_listed_twice = edges_ % 2 == 0 && edges_ / 2 == promised;
     if (!loops_listed_twice && ((edges_ + loops_) % 2 != 0 || (edges_ + loops_) / 2 != promised)) {
       return fmt::format(
-          "the header promises {} edges, which are listed at both ends, but {} neighbours are listed; "
+          "the header declares {} edges, which are listed at both ends, but {} neighbours are listed; "
           "correct the edge count or the fmt field",
           header_.edges, edges_);
     }
     if (unmatched_ != 0)
-      return "an edge is listed at one of its ends alone; list it at both, or write the graph as an edge "
+      return "an edge is listed at only one of its ends; list it at both, or write the graph as an edge "
              "list";
     if (!loops_listed_twice && halved_loops_)
       add_remark("self-loops that are listed an even number of times were halved");
@@ -190,13 +190,13 @@ class Metis final : public TextFormat {
           block.incomplete = {
               block.records, block.lines,
               fmt::format("the line lacks the vertex's own {} numbers (size, weights) that the fmt field "
-                          "promises; correct the line or the field",
+                          "declares; correct the line or the field",
                           header_.vertex_numbers())};
         return p;
       }
       if (!is_number({token, static_cast<std::size_t>(p - token)}))
         throw LineFault{block.lines,
-                        quote({token, static_cast<std::size_t>(p - token)}) + " is no vertex weight"};
+                        quote({token, static_cast<std::size_t>(p - token)}) + " is not a vertex weight"};
       p = skip_blanks(p);
     }
     return p;
@@ -237,7 +237,7 @@ class Metis final : public TextFormat {
       if (!comment && vertices_left > 0)
         --vertices_left;
       else if (!comment && text[first] != '\n')
-        throw LineFault{line, "there are more lines than the header promises vertices; correct the header"};
+        throw LineFault{line, "there are more lines than the header declares vertices; correct the header"};
       text.remove_prefix(text.find('\n') + 1);
     }
   }

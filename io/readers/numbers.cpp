@@ -50,8 +50,8 @@ std::string id_error(const char* p) {
   if (token[0] == '-' && is_number(token))
     return "id " + quote(token) + " is negative; ids must be 0 or more";
   if (all_digits(token)) return "id " + quote(token) + " is too large; ids must be below 2^63";
-  if (is_number(token)) return "id " + quote(token) + " is no whole number; write ids as plain digits";
-  return quote(token) + " is no number; ids must be whole numbers, and comments begin with # or %";
+  if (is_number(token)) return "id " + quote(token) + " is not a whole number; write ids as plain digits";
+  return quote(token) + " is not a number; ids must be whole numbers, and comments begin with # or %";
 }
 
 const char* scan_weight(const char* p, float& value) {
@@ -74,7 +74,7 @@ std::string weight_error(const char* p, const std::string& remedy) {
   const std::string_view token = token_at(p);
   if (token.empty()) return "the weight is missing; " + remedy;
   const Parsed parsed = parse_double(token);
-  if (!parsed.number) return "weight " + quote(token) + " is no number; " + remedy;
+  if (!parsed.number) return "weight " + quote(token) + " is not a number; " + remedy;
   if (std::isnan(parsed.value))
     return "weight " + quote(token) + " is not a number (NaN); weights must be finite";
   if (parsed.in_range && std::isinf(parsed.value))

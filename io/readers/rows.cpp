@@ -35,7 +35,7 @@ const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock&
     if (!q && is_line_end(p)) throw LineFault{line, "the time is missing; " + rule_.time_remedy};
     if (!q)
       throw LineFault{line, "time " + quote({p, static_cast<std::size_t>(token_end(p) - p)}) +
-                                " is no whole number of 64 bits; " + rule_.time_remedy};
+                                " is not a whole number of 64 bits; " + rule_.time_remedy};
     block.edges.time.push_back(time);
     p = skip_separator(q);
     ++columns;
@@ -44,11 +44,11 @@ const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock&
     block.column_unread = scan_weight(p, number) != nullptr;
   for (; columns < rule_.columns; ++columns) {
     if (is_line_end(p))
-      throw LineFault{line, "the value is missing, which the header promises; correct either"};
+      throw LineFault{line, "the value is missing, which the header declares; correct either"};
     p = skip_separator(token_end(p));
   }
   if (rule_.columns > 0 && !is_line_end(p))
-    throw LineFault{line, fmt::format("the line has more than the {} columns that the header promises; "
+    throw LineFault{line, fmt::format("the line has more than the {} columns that the header declares; "
                                       "correct either",
                                       rule_.columns)};
   return end_line(p, line);
@@ -56,8 +56,7 @@ const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock&
 
 const char* RowReader::end_line(const char* p, std::uint64_t line) const {
   while (*p != '\n' && !(*p == '\r' && p[1] != '\n')) ++p;
-  if (*p == '\r')
-    throw LineFault{line, "a carriage return stands inside the line; end lines with \\n or \\r\\n"};
+  if (*p == '\r') throw LineFault{line, "the line contains a carriage return; end lines with \\n or \\r\\n"};
   return p + 1;
 }
 

@@ -24,7 +24,7 @@ void TextFormat::accept(ParsedBlock& block, std::string_view) {
   edges_ += block.edges.size();
   if (block.time_cut && !warned_time_cut_) {
     warned_time_cut_ = true;
-    add_remark("fractions of a second were cut from the times");
+    add_remark("fractions of a second in the times were dropped");
   }
   const bool all = info_.weighted && info_.timed;
   if (block.column_unread && !all && !warned_column_unread_) {
@@ -43,7 +43,7 @@ void TextFormat::add_remark(const std::string& text) {
 std::optional<std::string> TextFormat::count_mismatch(const char* line, std::uint64_t promised,
                                                       const char* what) const {
   if (edges_ == promised) return std::nullopt;
-  return fmt::format("{} promises {} {}, but {} follow; the file is cut off, or the line is wrong", line,
+  return fmt::format("{} declares {} {}, but {} follow; the file is truncated, or the line is wrong", line,
                      promised, what, edges_);
 }
 

@@ -14,7 +14,7 @@
 namespace sluice::io {
 namespace {
 
-constexpr const char* kRemedy = "give a file that 'sluice pagerank --output' wrote as HDF5";
+constexpr const char* kRemedy = "use a file that 'sluice pagerank --output' wrote as HDF5";
 
 template <class Value, class Read = Value>
 std::optional<Value> read_number(hid_t file, const char* name) {
@@ -48,7 +48,7 @@ struct Ranks {
     dataset = h5::Handle(H5Dopen2(file.get(), "rank", H5P_DEFAULT));
     const h5::Handle type(H5Dget_type(dataset.get())), space(H5Dget_space(dataset.get()));
     if (H5Tget_class(type.get()) != H5T_FLOAT || H5Sget_simple_extent_ndims(space.get()) != 1)
-      throw InputError(fmt::format("{}: dataset /rank is no list of real numbers; {}", path, kRemedy));
+      throw InputError(fmt::format("{}: dataset /rank is not a list of real numbers; {}", path, kRemedy));
     count = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
   }
 
@@ -63,7 +63,7 @@ RankFile read(hid_t file, const std::string& path, std::uint64_t vertices) {
   for (const std::string& name : files) ranks += std::min(Ranks(name).count, ~ranks);  // at most 2^64 - 1
   if (ranks != vertices) {
     throw InputError(
-        fmt::format("{}: {} ranks, and the graph has {} vertices (rank the graph anew with --method static)",
+        fmt::format("{}: {} ranks, but the graph has {} vertices (compute the ranks with --method static)",
                     path, ranks, vertices));
   }
   RankFile result;
@@ -93,7 +93,8 @@ RankFile read_rank_file(const std::string& path, std::uint64_t vertices) {
   if (!std::filesystem::is_regular_file(path)) {
     throw InputError(fmt::format("{}: no such file; {}", path, kRemedy));
   }
-  if (H5Fis_hdf5(path.c_str()) <= 0) throw InputError(fmt::format("{} is no HDF5 file; {}", path, kRemedy));
+  if (H5Fis_hdf5(path.c_str()) <= 0)
+    throw InputError(fmt::format("{} is not an HDF5 file; {}", path, kRemedy));
   try {
     const h5::Handle file(h5::open_file(path));
     return read(file.get(), path, vertices);

@@ -213,8 +213,8 @@ class H5Results final : public ResultWriter {
 void require_row_fits(ResultFormat format, const std::string& dataset, std::uint64_t row_bytes) {
   if (format != ResultFormat::h5 || row_bytes < kChunkLimit) return;
   throw UsageError(
-      fmt::format("a row of /{} takes {}, and HDF5 holds less than {}; use --format npy, or "
-                  "ask for less a row",
+      fmt::format("a row of /{} has {}, but HDF5 needs less than {}; use --format npy, or "
+                  "request less per row",
                   dataset, format_size(row_bytes), format_size(kChunkLimit)));
 }
 

@@ -159,14 +159,14 @@ TEST_P(PartitionedBeliefs, AreVerifiedAsThoseOfOneProcess) {
         found.messages = std::make_shared<WrongMessage>(*right, edge, 0.1, 0);
         expect_fault("verify: ");
         found.messages = std::make_shared<WrongMessage>(*right, edge, 1e-14, 0);
-        expect_fault("received is not what others have sent");
+        expect_fault("received differ from those that were sent");
         found.messages = std::make_shared<WrongMessage>(*right, edge, 0, 1e-14);
-        expect_fault("received is not what others have sent");
+        expect_fault("received differ from those that were sent");
       }
       found.messages = right;
       for (const std::uint64_t v : {std::uint64_t{1}, graph.vertices() - 1}) {
         found.beliefs[v * 3 + 1] += 0.01f;
-        expect_fault("by what it received it would be");
+        expect_fault("by its received messages it would be");
         found.beliefs[v * 3 + 1] -= 0.01f;
       }
     });

@@ -113,7 +113,7 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
         "\n<details><summary>Notes</summary>\n\nGPU:\n\n- It is fast.\n- It is new.\n"
         "\nHost:\n\n- It is old.\n\n</details>\n\n### Fig. 4",
         "\n### Fig. 4: none\n\n- Published: p.\n- Sluice: s.\n- Difference: d.\n- Peers: ran by turns.\n"
-        "\n| beside a peer | Sluice | peer | device | run |\n|---|---|---|---|---|\n"
+        "\n| against a peer | Sluice | peer | device | run |\n|---|---|---|---|---|\n"
         "| a walk | 2 ms | a peer: 3 ms | 2 cores | one run |\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
   EXPECT_EQ(page.find("another"), std::string::npos) << page;
@@ -142,7 +142,7 @@ TEST_F(Page, ClosesLongTablesOfExperiments) {
   const std::string page =
       run_bench({"page", at("reports"), "--papers", at("papers.json"), "--output", "-"}).out;
 
-  for (const char* part : {"\n<details><summary>Beside peers, 26 rows</summary>\n\n| beside a peer |",
+  for (const char* part : {"\n<details><summary>Against peers, 26 rows</summary>\n\n| against a peer |",
                            "| r |\n\n</details>\n\n<details><summary><a href=\"#runs\">Run 1</a>: long (a "
                            "ring), 26 rows</summary>\n"
                            "\n| figure | Sluice |\n|---|---|\n| row 0 | 0 ms |\n",

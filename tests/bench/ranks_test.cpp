@@ -60,10 +60,10 @@ TEST(RankModel, HidesALinkBehindASolversWorkAndHasItsRoundsOnEachRank) {
 TEST(RankModel, HasWhatNoCountExplainsOnMoreRanks) {
   RankCounts job{.seconds = 80, .ranks = 2, .rounds = 0};
 
-  EXPECT_DOUBLE_EQ(rest_of(job, kLimits, 46), 6);
-  EXPECT_DOUBLE_EQ(rest_of(job, kLimits, 30), 0) << "no job is faster than its counts";
+  EXPECT_DOUBLE_EQ(unexplained_seconds(job, kLimits, 46), 6);
+  EXPECT_DOUBLE_EQ(unexplained_seconds(job, kLimits, 30), 0) << "no job is faster than its counts";
   // 12 of the 80 are what each rank does: 12 + 68 / 2 = 46, and 12 + 68 / 4 = 29.
-  job.rest = 6;
+  job.unexplained = 6;
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 2).sum(), 46);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 29);
   // Work that travels is none of one rank's, and shared.
@@ -72,7 +72,7 @@ TEST(RankModel, HasWhatNoCountExplainsOnMoreRanks) {
 }
 
 TEST(RankModel, HasWhatEachRankDoesAlikeAndReadsOfOthersMemory) {
-  RankCounts job{.seconds = 80, .ranks = 2, .rounds = 0, .alike = 8};
+  RankCounts job{.seconds = 80, .ranks = 2, .rounds = 0, .replicated = 8};
 
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 1).sum(), 80);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 2).sum(), 8 + 36);
@@ -122,7 +122,7 @@ TEST_F(RankTable, NamesWhatIsMeasuredAndWhereAJobEnds) {
   EXPECT_NE(table.find("25 GB/s beyond"), table.npos) << table;
   EXPECT_NE(table.find("| pagerank static | 100 | 50.8 | 70 on 2 | -27% | 4: +37% | 40 |"), table.npos)
       << table;
-  EXPECT_NE(table.find("| what each rank does alike |\n"), table.npos) << table;
+  EXPECT_NE(table.find("| work that every rank repeats |\n"), table.npos) << table;
   // Of all 100 %, 83, 63, 42, 25, 14, 7 and less.
   EXPECT_NE(table.find("pagerank static                                 █▇▆▄▂▂▁▁▁▁▁\n"), table.npos) << table;
 }

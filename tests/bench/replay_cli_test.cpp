@@ -68,7 +68,7 @@ TEST_F(RankReplayCli, DrawsBatchesThatPageRankReads) {
       << "deletions are of stored edges: " << counted;
 
   refuse_bench(2, "--fraction", {"batch", g, "--fraction", "0", "--insert", at("a"), "--delete", at("b")});
-  refuse_bench(2, "say where", {"batch", g, "--insert", at("a")});
+  refuse_bench(2, "the files to write", {"batch", g, "--insert", at("a")});
   EXPECT_FALSE(std::filesystem::exists(at("a")));
 }
 
@@ -194,9 +194,9 @@ TEST_F(RankReplayCli, RefusesWhatHasNoMeaning) {
   refuse_bench(2, "unknown option --output", {"replay", edges, "--output", at("x.h5")});
   refuse_bench(2, "--initial: must be between 0 and 1", {"replay", edges, "--initial", "1.5"});
   refuse_bench(2, "--batch-fraction: must be above 0", {"replay", edges, "--batch-fraction", "0"});
-  refuse_bench(2, "--affect-all has no meaning with --method df",
+  refuse_bench(2, "--affect-all does not apply with --method df",
                {"replay", edges, "--method", "df", "--affect-all", "never"});
-  refuse_bench(2, "--frontier-tolerance has no meaning with --method nd",
+  refuse_bench(2, "--frontier-tolerance does not apply with --method nd",
                {"replay", edges, "--method", "nd", "--frontier-tolerance", "1e-5"});
   refuse_bench(3, "timeless.txt:1:", {"replay", at("timeless.txt")});
   refuse_bench(3, "absent.txt", {"replay", at("absent.txt")});

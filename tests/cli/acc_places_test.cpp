@@ -52,8 +52,7 @@ TEST_F(AccCli, BpLeavesMessagesInScratchFiles) {
 
 /// A graph that fits is worked on whole, which is no fault of who asked for slots.
 TEST_F(AccCli, TellsThatSlotsChangeNothing) {
-  const std::string idle =
-      "--slots 2 changes nothing, for the graph is worked on whole (ask for --partitions)";
+  const std::string idle = "--slots 2 has no effect: the graph is processed whole (use --partitions)";
   std::ofstream(at("seeds.txt")) << "3\n";
   const auto count = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
     words.insert(words.end(), {"--slots", "2"});

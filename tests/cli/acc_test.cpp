@@ -83,7 +83,7 @@ TEST_F(AccCli, BpNamesFileAndLineOfABadModel) {
   refused("p.txt:1: a prior that is zero", "", "0 0\n");
   refused("p.txt: 2 rows for 4", "", "1 2\n1 1\n");
   refused("p.txt:5: a row too many", "", "1 2\n1 1\n1 1\n1 1\n1 1\n");
-  refused("leave a vertex no state", "1 0\n0 1\n", "1 0\n0 1\n1 1\n1 1\n");
+  refused("exclude every state of a vertex", "1 0\n0 1\n", "1 0\n0 1\n1 1\n1 1\n");
   const std::vector<std::string> good{"--coupling",     at("good.txt"), "--priors",
                                       at("priors.txt"), "--output",     at("b.h5")};
   const auto misused = [&](const std::string& words, std::vector<std::string> more) {
@@ -221,7 +221,7 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
   refused("bfs", "--direction", {"--source", "0", "--direction", "sideways"});
   refused("bfs", "--filter", {"--source", "0", "--filter", "ballot"});
   refused("sssp", "--fusion", {"--source", "0", "--fusion", "all"});
-  refused("sssp", "--direction pull: the graph has no in-edges to pull along",
+  refused("sssp", "--direction pull: the graph has no in-edges (omit it",
           {"--source", "0", "--direction", "pull"});
   refused("sssp", "--source V is missing", {});
   refused("sssp", "--delta", {"--source", "0", "--delta", "0"});

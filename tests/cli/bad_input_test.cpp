@@ -42,7 +42,7 @@ TEST_F(BadInput, IdsThatNoGraphHas) {
 
 TEST_F(BadInput, GraphsForStandardOutput) {
   write_bytes(at("edges.txt"), "1 0\n");
-  const std::string words = "a graph cannot go to standard output (name a file in place of -)";
+  const std::string words = "a graph cannot be written to standard output (name a file instead of -)";
   refuse(kUsage, words, {"convert", at("edges.txt"), "-"});
   refuse(kUsage, words, {"generate", "ring", "--scale", "3", "--output", "-"});
 }
@@ -245,8 +245,8 @@ TEST_F(BadInput, ValuesThatAreNoNumbers) {
   refuse(kUsage, "--seed: -1 is too small (at least 0)", walk(graph(), {"--seed", "-1"}));
   refuse(kUsage, "--seed: 18446744073709551616 is too large (at most 18446744073709551615)",
          walk(graph(), {"--seed", "18446744073709551616"}));
-  refuse(kUsage, "--seed: '5x' is no whole number", walk(graph(), {"--seed", "5x"}));
-  refuse(kUsage, "--seed: '-' is no whole number", walk(graph(), {"--seed=-"}));
+  refuse(kUsage, "--seed: '5x' is not a whole number", walk(graph(), {"--seed", "5x"}));
+  refuse(kUsage, "--seed: '-' is not a whole number", walk(graph(), {"--seed=-"}));
   refuse(kUsage, "--threads", walk(graph(), {"--threads", "0"}));
   refuse(kUsage, "--device-memory", walk(graph(), {"--device-memory", "much"}));
   refuse(kUsage, "--fanout", sample("neighbor", {"--fanout", "3,,2"}));
@@ -298,11 +298,11 @@ TEST_F(BadInput, SlotsWithoutPartitionsAreSaidToBeIdle) {
     more.insert(more.end(), {"--force", "--device", "host", "--slots", "2"});
     return run(sample("edge", more)).err;
   };
-  EXPECT_NE(hint_of({"--count", "3"}).find("the graph is worked on whole (ask for --partitions)"),
+  EXPECT_NE(hint_of({"--count", "3"}).find("the graph is processed whole (use --partitions)"),
             std::string::npos);
   const auto hint = hint_of({"--count", "3", "--partitions", "4"});
   EXPECT_NE(hint.find("--slots 2 changes nothing"), std::string::npos) << hint;
-  EXPECT_EQ(hint.find("ask for --partitions"), std::string::npos) << hint;
+  EXPECT_EQ(hint.find("use --partitions"), std::string::npos) << hint;
 }
 
 TEST_F(BadInput, ShardedGoesWithHdf5) {

@@ -41,8 +41,8 @@ TEST_F(Convert, MetisKeepsAndCountsTrueDuplicatesAlone) {
 
 TEST_F(Convert, NamesCompactWhereIdsBeginBehindZero) {
   const std::string line =
-      "ids begin at 1: unused ids became vertices without edges, 2 in all, vertex 0 among them "
-      "(--compact leaves them out)\n";
+      "ids begin at 1: unused ids became vertices without edges, 2 in all, including vertex 0 "
+      "(--compact drops them)\n";
   const std::string edges = "1 2\n2 4\n4 1\n";
 
   EXPECT_NE(convert("g.txt", edges).find(line), std::string::npos);
@@ -70,9 +70,9 @@ TEST_F(Convert, TheReportNamesWhereTheTimeWent) {
 
 TEST_F(Convert, NamesUndirectedWhereATitleSaysSo) {
   const auto said_at = [&](const std::string& place, const std::string& text) {
-    const std::string message = place + ": the title says that the graph is undirected (--undirected ";
+    const std::string message = place + ": the title declares the graph undirected (--undirected ";
     EXPECT_NE(convert("g.txt", text).find(message), std::string::npos) << text;
-    EXPECT_EQ(convert("g.txt", text, {"--undirected"}).find("title says"), std::string::npos) << text;
+    EXPECT_EQ(convert("g.txt", text, {"--undirected"}).find("title declares"), std::string::npos) << text;
   };
   said_at("g.txt:2", "# a network\n# Undirected graph: a.txt\n0 1\n1 2\n");
   said_at("g.txt:1", "% sym unweighted\n0 1\n1 2\n");
@@ -80,7 +80,7 @@ TEST_F(Convert, NamesUndirectedWhereATitleSaysSo) {
   for (const std::string text :
        {"# Directed graph (each unordered pair is saved once)\n0 1\n1 2\n", "% asym unweighted\n0 1\n1 2\n",
         "3,2,d,graph\n0,1\n1,2\n", "0 1\n1 2\n", "0 1\n# undirected, but no title\n1 2\n"})
-    EXPECT_EQ(convert("g.txt", text).find("title says"), std::string::npos) << text;
+    EXPECT_EQ(convert("g.txt", text).find("title declares"), std::string::npos) << text;
 }
 
 }  // namespace

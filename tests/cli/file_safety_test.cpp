@@ -75,7 +75,7 @@ TEST_F(FileSafety, NoOutputHoldsAnotherFileOfTheJob) {
 TEST_F(FileSafety, AFaultInEdgesThatComeLateLeavesNothing) {
   const std::string path = graph("kronecker", 8, {"--undirected", "--weights", "uniform"});
   poke(path, dataset_offset(path, "/out/indices"), std::int32_t{-1});
-  const std::string fault = "dataset /out/indices: position 0: target -1 is no vertex";
+  const std::string fault = "dataset /out/indices: position 0: target -1 is not a vertex";
   for (std::vector<std::string> job : {std::vector<std::string>{"walk", path},
                                        {"walk", path, "--kind", "biased", "--bias", "weight"},
                                        {"walk", path, "--kind", "multidimensional"},

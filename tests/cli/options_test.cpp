@@ -44,19 +44,20 @@ TEST_F(Options, RowsThatHdf5CannotHold) {
 }
 
 TEST_F(Options, WithoutEffect) {
-  refuse(kUsage, "--collision has no meaning for --kind snowball",
+  refuse(kUsage, "--collision does not apply to --kind snowball",
          sample("snowball", {"--collision", "bitmap"}));
-  refuse(kUsage, "--collision has no meaning with --replace",
+  refuse(kUsage, "--collision does not apply with --replace",
          sample("neighbor", {"--fanout", "3", "--replace", "--collision", "bitmap"}));
-  refuse(kUsage, "--collision has no meaning with --select updated",
+  refuse(kUsage, "--collision does not apply with --select updated",
          sample("forest-fire", {"--select", "updated", "--collision", "linear"}));
   for (const char* option : {"--replace", "--select=updated", "--collision=bitmap"})
-    refuse(kUsage, "where --fanout -1 takes every neighbour", sample("neighbor", {"--fanout=-1,-1", option}));
+    refuse(kUsage, "where --fanout -1 selects every neighbour",
+           sample("neighbor", {"--fanout=-1,-1", option}));
   refuse(kUsage, "--layout wide: this sample reads lists as they are",
          sample("neighbor", {"--fanout", "3", "--layout", "wide"}));
   refuse(kUsage, "--layout coded: this sample reads lists as they are",
          sample("layer", {"--layer-size", "3", "--layout", "coded"}));
-  refuse(kUsage, "--layout coded: the graph is not worked on in partitions",
+  refuse(kUsage, "--layout coded: the graph is not in partitions",
          sample("neighbor", {"--fanout", "3", "--layout", "coded"}));
   refuse(kUsage, "--layout wide: this walk reads lists",
          walk(graph(), {"--kind", "multidimensional", "--layout", "wide"}));
@@ -67,7 +68,7 @@ TEST_F(Options, WithoutEffect) {
 }
 
 TEST_F(Options, OfAnotherKind) {
-  refuse(kUsage, "--p has no meaning for --kind uniform", walk(graph(), {"--p", "2"}));
+  refuse(kUsage, "--p does not apply to --kind uniform", walk(graph(), {"--p", "2"}));
   refuse(kUsage, "--probability", walk(graph(), {"--kind", "biased", "--probability", "0.5"}));
   refuse(kUsage, "--walks-per-vertex",
          walk(graph(), {"--kind", "multidimensional", "--walks-per-vertex", "2"}));

@@ -188,7 +188,7 @@ TEST_F(PlanCli, SaysWhatAnySampleNeeds) {
   const std::string plan = run(planned).out;
 
   EXPECT_NE(plan.find(" MiB for any sample)"), std::string::npos) << plan;
-  refuse(4, "one sample can take up to ", with(some, all));
+  refuse(4, "one sample can need up to ", with(some, all));
   refuse(4, " MiB of host memory, for any sample) of device memory, but 1 B ", with(some, "1B"));
   run(with(all, all));
 }

@@ -296,9 +296,9 @@ TEST_F(PprCli, NamesTheLineOfABadSeed) {
     refuse(3, words, {"ppr", file, "--starts", at("starts.txt"), "--output", at("p.h5")});
   };
   refused("starts.txt:2: the graph has no vertex 16", "1\n16\n");
-  refused("starts.txt:1: 'x' is no vertex id", "x:1\n");
+  refused("starts.txt:1: 'x' is not a vertex id", "x:1\n");
   for (const std::string weight : {"", "0", "-1", "nan", "inf", "1:2", "x"})
-    refused("starts.txt:1: '" + weight + "' is no weight", "1:" + weight + "\n");
+    refused("starts.txt:1: '" + weight + "' is not a weight", "1:" + weight + "\n");
   refused("starts.txt:1: the weights' sum is too large", "1:1e308 2:1e308\n");
   refused("holds no vertex", "# nothing\n");
 }

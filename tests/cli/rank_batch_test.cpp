@@ -94,8 +94,8 @@ TEST_F(RankBatchCli, SaysWhatAWeightedOrTimedGraphNeedsOfABatch) {
            {"pagerank", weighted, "--insert", batch, "--output", at("out.h5")});
     refuse(3, "; the graph has times, so every edge to insert needs one",
            {"pagerank", at("timed.h5"), "--insert", batch, "--output", at("out.h5")});
-    refuse(3, "leave --weights column out", {"convert", batch, at("out.h5"), "--weights", "column"});
-    refuse(3, "leave --timestamps out", {"convert", batch, at("out.h5"), "--timestamps"});
+    refuse(3, "omit --weights column", {"convert", batch, at("out.h5"), "--weights", "column"});
+    refuse(3, "omit --timestamps", {"convert", batch, at("out.h5"), "--timestamps"});
   }
 }
 
@@ -345,27 +345,28 @@ TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
   };
 
   refuse(2, "--method df needs earlier ranks", with({"--method", "df"}));
-  refuse(2, "--previous has no meaning with --method static", with({"--previous", at("old.h5")}));
-  refuse(2, "--output-graph has no meaning", with({"--output-graph", at("y.h5")}));
-  refuse(2, "--affect-all has no meaning with --method dfr",
+  refuse(2, "--previous does not apply with --method static", with({"--previous", at("old.h5")}));
+  refuse(2, "--output-graph does not apply", with({"--output-graph", at("y.h5")}));
+  refuse(2, "--affect-all does not apply with --method dfr",
          with({"--method", "dfr", "--previous", at("old.h5"), "--affect-all", "never"}));
-  refuse(2, "--prune-tolerance has no meaning with --method df",
+  refuse(2, "--prune-tolerance does not apply with --method df",
          with({"--method", "df", "--previous", at("old.h5"), "--prune-tolerance", "1e-7"}));
   refuse(2, "--frontier-tolerance: must be finite and not negative",
          with({"--method", "df", "--previous", at("old.h5"), "--frontier-tolerance", "-1"}));
-  refuse(2, "--rows has no meaning with --method df",
+  refuse(2, "--rows does not apply with --method df",
          with({"--method", "df", "--previous", at("old.h5"), "--rows", "listed"}));
-  refuse(2, "--rows sliced: that is for a GPU", with({"--rows", "sliced"}));
-  refuse(2, "--split has no meaning with --method static", with({"--split", "in"}));
-  refuse(2, "--split: that is for a GPU",
+  refuse(2, "--rows sliced: only on a GPU", with({"--rows", "sliced"}));
+  refuse(2, "--split does not apply with --method static", with({"--split", "in"}));
+  refuse(2, "--split: only on a GPU",
          with({"--method", "dfp", "--previous", at("old.h5"), "--insert", insert, "--split", "in"}));
-  refuse(2, "--split: that is for a GPU",
-         with({"--method", "dfp", "--previous", at("old.h5"), "--insert", insert, "--split", "in", "--plan"}));
+  refuse(
+      2, "--split: only on a GPU",
+      with({"--method", "dfp", "--previous", at("old.h5"), "--insert", insert, "--split", "in", "--plan"}));
   refuse(2, "does not store in-edges (convert its edges with --reverse",
          with({"--insert", insert, "--transport", "file"}));
   refuse(3, "wrong.txt:1:", with({"--insert", wrong}));
   refuse(3, "no such file", with({"--method", "nd", "--previous", at("absent.h5")}));
-  refuse(3, "is no HDF5 file", with({"--method", "nd", "--previous", insert}));
+  refuse(3, "is not an HDF5 file", with({"--method", "nd", "--previous", insert}));
   refuse(3, "dataset /rank is missing", with({"--method", "nd", "--previous", path}));
   refuse(3, "found with --dangling uniform",
          with({"--method", "nd", "--previous", at("old.h5"), "--dangling", "self-loop"}));

@@ -34,7 +34,7 @@ TEST_F(WholePath, HelpListsNoOptionThatTheCommandRefuses) {
     int refused = 0;
     for (const auto& [option, value] : options) {
       const auto said = sluice({command, at("nothing.h5"), option, value}).err;
-      const bool idle = said.find(option + " has no meaning for " + command) != said.npos;
+      const bool idle = said.find(option + " does not apply to " + command) != said.npos;
       const bool unknown = said.find("(see sluice " + command + " --help)") != said.npos;
       EXPECT_EQ(help.find("  " + option + " ") != help.npos, !idle && !unknown) << command << ": " << said;
       refused += idle;

@@ -31,7 +31,7 @@ TEST(Timeout, EndsAtTheDeadlineAndSaysWhere) {
     wait_until([] { return false; }, "a kernel that hangs", Timeout{0});
     FAIL();
   } catch (const RunError& error) {
-    EXPECT_STREQ(error.what(), "waited 0 s for a kernel that hangs, and it did not end");
+    EXPECT_STREQ(error.what(), "waited 0 s for a kernel that hangs, which did not finish");
   }
 }
 

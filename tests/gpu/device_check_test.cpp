@@ -53,7 +53,7 @@ TEST_F(DeviceCheck, TheHostIsTakenWithOneLineWhereTheGpuRunsOtherCode) {
   const Finished done = run(job(SLUICE_FOREIGN_PROGRAM, "auto"));
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_EQ(lines(done.err), 2) << done.err;  // and the summary
-  EXPECT_TRUE(done.err.starts_with("wcc: on the host, for the GPU cannot be used (")) << done.err;
+  EXPECT_TRUE(done.err.starts_with("wcc: runs on the host, since the GPU cannot be used (")) << done.err;
   EXPECT_NE(done.err.find("this build has code for 75-real"), done.err.npos) << done.err;
 }
 

@@ -30,7 +30,7 @@ TEST(Stream, GivesUpAtTheDeadline) {
     stream.wait("a kernel that idles", Timeout{0});
     FAIL();
   } catch (const RunError& error) {
-    EXPECT_STREQ(error.what(), "waited 0 s for a kernel that idles, and it did not end");
+    EXPECT_STREQ(error.what(), "waited 0 s for a kernel that idles, which did not finish");
   }
 
   EXPECT_NO_THROW(stream.wait("a kernel that idles"));

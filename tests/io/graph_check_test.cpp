@@ -39,7 +39,7 @@ TEST_F(GraphCheckTest, SeveralChecksumBlocksAndThreads) {
        std::uint8_t{3});
   EXPECT_EQ(message_of<InputError>([&] { check_graph(folder.file("big.h5"), 3); }),
             folder.file("big.h5") +
-                ": dataset /out/indices: bytes 8388608 to 11999999 do not have their checksum: the "
+                ": dataset /out/indices: the checksum of bytes 8388608 to 11999999 does not match: the "
                 "file is damaged; convert the graph again");
 }
 
@@ -68,8 +68,7 @@ TEST_F(GraphCheckTest, AnyFlippedBitOfAnyDatasetIsFound) {
     for (std::uint64_t byte = 0; byte < bytes; ++byte) {
       const std::uint64_t at = begin + byte;
       poke(path, at, static_cast<char>(good[at] ^ (1 << byte % 8)));
-      EXPECT_TRUE(check_error().find("do not have their checksum") != std::string::npos)
-          << name << " " << byte;
+      EXPECT_TRUE(check_error().find("does not match") != std::string::npos) << name << " " << byte;
       poke(path, at, good[at]);
     }
   }
@@ -107,10 +106,10 @@ TEST_F(GraphCheckTest, CheckFindsOriginalIdsThatAreNotDistinct) {
   Graph graph = full_graph();
   graph.original_ids[2] = 5;
   write_graph(path, graph, true);
-  EXPECT_EQ(check_error(), dataset_fault("/vertices/original_id", "id 5 stands there twice"));
+  EXPECT_EQ(check_error(), dataset_fault("/vertices/original_id", "id 5 occurs twice"));
   graph.original_ids[2] = -1;
   write_graph(path, graph, true);
-  EXPECT_EQ(check_error(), dataset_fault("/vertices/original_id", "position 2: -1 is no id"));
+  EXPECT_EQ(check_error(), dataset_fault("/vertices/original_id", "position 2: -1 is not a valid id"));
 }
 
 TEST_F(GraphCheckTest, CheckTakesOriginalIdsThatAnUpdateAppended) {

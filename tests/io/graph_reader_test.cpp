@@ -72,12 +72,12 @@ TEST_F(GraphReaderTest, UnreadableFile) {
 
 TEST_F(GraphReaderTest, TextIsNoHdf5) {
   test::write_file(path, "0 1\n1 2\n");
-  EXPECT_EQ(read_error(), path + " is no HDF5 file; make a graph file with 'sluice convert'");
+  EXPECT_EQ(read_error(), path + " is not an HDF5 file; make a graph file with 'sluice convert'");
 }
 
 TEST_F(GraphReaderTest, EmptyFileIsNoHdf5) {
   test::write_file(path, "");
-  EXPECT_EQ(read_error(), path + " is no HDF5 file; make a graph file with 'sluice convert'");
+  EXPECT_EQ(read_error(), path + " is not an HDF5 file; make a graph file with 'sluice convert'");
 }
 
 TEST_F(GraphReaderTest, TruncatedFile) {
@@ -124,7 +124,7 @@ TEST_F(GraphReaderTest, Hdf5WithoutFormat) {
   delete_attribute("sluice_format");
   EXPECT_EQ(read_error(),
             path +
-                " is no graph file (root attribute sluice_format is missing); make a graph file with "
+                " is not a graph file (root attribute sluice_format is missing); make a graph file with "
                 "'sluice convert'");
 }
 
@@ -142,7 +142,7 @@ TEST_F(GraphReaderTest, ResultFileIsNoGraph) {
   });
   EXPECT_EQ(read_error(),
             path +
-                " is no graph file (its sluice_format is 'walks'); make a graph file with 'sluice "
+                " is not a graph file (its sluice_format is 'walks'); make a graph file with 'sluice "
                 "convert'");
 }
 
@@ -166,13 +166,13 @@ TEST_F(GraphReaderTest, MissingDataset) {
 
 TEST_F(GraphReaderTest, WrongShapes) {
   replace("/out/indptr", H5T_STD_I64LE, {4});
-  EXPECT_EQ(read_error(), dataset_fault("/out/indptr", "4 entries, where 5 (vertices + 1) belong"));
+  EXPECT_EQ(read_error(), dataset_fault("/out/indptr", "4 entries instead of 5 (vertices + 1)"));
   write_graph(path, full_graph(), true);
   replace("/out/indices", H5T_STD_I32LE, {5});
-  EXPECT_EQ(read_error(), dataset_fault("/out/indices", "5 entries, where 4 (edges) belong"));
+  EXPECT_EQ(read_error(), dataset_fault("/out/indices", "5 entries instead of 4 (edges)"));
   write_graph(path, full_graph(), true);
   replace("/in/data", H5T_IEEE_F32LE, {4, 1});
-  EXPECT_EQ(read_error(), dataset_fault("/in/data", "2 dimensions, where one belongs"));
+  EXPECT_EQ(read_error(), dataset_fault("/in/data", "2 dimensions instead of one"));
   write_graph(path, full_graph(), true);
   replace("/vertices/original_id", H5T_STD_I64LE, {3});
   EXPECT_EQ(read_error(), dataset_fault("/vertices/original_id", "does not hold 4 ids"));
@@ -180,10 +180,10 @@ TEST_F(GraphReaderTest, WrongShapes) {
 
 TEST_F(GraphReaderTest, WrongTypes) {
   replace("/out/indices", H5T_IEEE_F64LE, {4});
-  EXPECT_EQ(read_error(), dataset_fault("/out/indices", "its type is no whole number"));
+  EXPECT_EQ(read_error(), dataset_fault("/out/indices", "its type is not a whole number"));
   write_graph(path, full_graph(), true);
   replace("/out/data", H5T_C_S1, {4});
-  EXPECT_EQ(read_error(), dataset_fault("/out/data", "its type is no number"));
+  EXPECT_EQ(read_error(), dataset_fault("/out/data", "its type is not a number"));
 }
 
 TEST_F(GraphReaderTest, OtherToolsMayUseOtherTypesAndLayouts) {
@@ -226,9 +226,11 @@ TEST_F(GraphReaderTest, OffsetsThatBeginOrEndElsewhere) {
 
 TEST_F(GraphReaderTest, TargetsOutOfRange) {
   poke(path, offset("/out/indices") + 4, std::int32_t{4});
-  EXPECT_EQ(read_error(), dataset_fault("/out/indices", "position 1: target 4 is no vertex (there are 4)"));
+  EXPECT_EQ(read_error(),
+            dataset_fault("/out/indices", "position 1: target 4 is not a vertex (there are 4)"));
   poke(path, offset("/out/indices") + 0, std::int32_t{-1});
-  EXPECT_EQ(read_error(), dataset_fault("/out/indices", "position 0: target -1 is no vertex (there are 4)"));
+  EXPECT_EQ(read_error(),
+            dataset_fault("/out/indices", "position 0: target -1 is not a vertex (there are 4)"));
 }
 
 TEST_F(GraphReaderTest, WeightsThatAreNone) {

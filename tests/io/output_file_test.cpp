@@ -115,7 +115,7 @@ TEST(OutputFileTest, ExistingFileNeedsForce) {
   write_file(folder.file("a"), "old");
 
   EXPECT_EQ(message_of<UsageError>([&] { OutputFile(folder.file("a"), false); }),
-            folder.file("a") + " exists: give --force to replace it");
+            folder.file("a") + " exists: use --force to replace it");
   OutputFile output(folder.file("a"), true);
   write_file(output.temporary(), "new");
   EXPECT_EQ(read_file(folder.file("a")), "old");
@@ -265,7 +265,7 @@ TEST(OutputFileTest, ForceSparesFoldersOfOtherThings) {
 
 TEST(OutputFileTest, ForceSparesDevices) {
   EXPECT_EQ(message_of<UsageError>([&] { OutputFile("/dev/null", true); }),
-            "/dev/null is no regular file: choose another name");
+            "/dev/null is not a regular file: choose another name");
 }
 
 TEST(DescriptorTest, FullDeviceIsReportedUnderTheUsersName) {

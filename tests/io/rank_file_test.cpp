@@ -64,9 +64,9 @@ TEST_F(RankFileTest, HoldsTheRulesOfItsRanks) {
 
 TEST_F(RankFileTest, IsOfTheGraph) {
   EXPECT_EQ(message_of<InputError>([&] { io::read_rank_file(path_, 7); }),
-            path_ + ": 6 ranks, and the graph has 7 vertices (rank the graph anew with --method static)");
+            path_ + ": 6 ranks, but the graph has 7 vertices (compute the ranks with --method static)");
   EXPECT_EQ(message_of<InputError>([&] { io::read_rank_file(path_, 2); }),
-            path_ + ": 6 ranks, and the graph has 2 vertices (rank the graph anew with --method static)");
+            path_ + ": 6 ranks, but the graph has 2 vertices (compute the ranks with --method static)");
 }
 
 TEST_F(RankFileTest, NoChangedByteCrashesTheLibrary) {

@@ -68,10 +68,11 @@ TEST(H5ResultsTest, HoldsWhatWasAppended) {
   EXPECT_EQ(read_h5<double>(path, "rank", H5T_NATIVE_DOUBLE)[0], 0.1);
   EXPECT_TRUE(read_h5<std::int32_t>(path, "empty", H5T_NATIVE_INT32).empty());
   EXPECT_EQ(folder.entries(), 1u);
-  EXPECT_EQ(message_of<InputError>([&] { read_graph_info(path); }),
-            path +
-                " is no graph file (root attribute sluice_format is missing); make a graph file with 'sluice "
-                "convert'");
+  EXPECT_EQ(
+      message_of<InputError>([&] { read_graph_info(path); }),
+      path +
+          " is not a graph file (root attribute sluice_format is missing); make a graph file with 'sluice "
+          "convert'");
 }
 
 TEST(H5ResultsTest, BytesDependOnTheDataAlone) {
@@ -314,7 +315,7 @@ TEST_P(AllForms, ExistingOutputNeedsForce) {
     write_all_types(*make_result_writer(folder.file("r"), GetParam(), force, {}));
   }
   EXPECT_EQ(message_of<UsageError>([&] { make_result_writer(folder.file("r"), GetParam(), false, {}); }),
-            folder.file("r") + " exists: give --force to replace it");
+            folder.file("r") + " exists: use --force to replace it");
   EXPECT_EQ(folder.entries(), 1u);
 }
 

@@ -84,8 +84,8 @@ TEST_F(RankFailure, RanksMustAgreeBeforeTheyMeet) {
   };
   refuse_on_ranks(2, "rank 0 has --direction 'push', rank 1 has --direction 'auto'",
                   unlike(search(both, {"--direction", "push"}), search(both, {})));
-  refuse_on_ranks(2, "the ranks were not started alike", unlike(search(both, {}), search(out_alone, {})));
-  refuse_on_ranks(2, "the ranks were not started alike", unlike(search(out_alone, {}), search(both, {})));
+  refuse_on_ranks(2, "the ranks have different options", unlike(search(both, {}), search(out_alone, {})));
+  refuse_on_ranks(2, "the ranks have different options", unlike(search(out_alone, {}), search(both, {})));
   // As on nodes with disks of their own: files of one name.
   for (const auto& [rank, file] : {std::pair{"0", both}, std::pair{"1", out_alone}}) {
     std::filesystem::create_directory(at(rank));
@@ -93,7 +93,7 @@ TEST_F(RankFailure, RanksMustAgreeBeforeTheyMeet) {
   }
   const std::string words = " bfs g.h5 --source 1 --output " + at("x.h5");
   refuse_on_ranks(
-      2, "the ranks were not started alike",
+      2, "the ranks have different options",
       on_ranks(2, {"sh", "-c", "cd " + at("") + "$OMPI_COMM_WORLD_RANK && exec " + paths::kProgram + words}));
 }
 
@@ -270,7 +270,7 @@ TEST_F(LongJob, AKilledRankIsNamedAndEndsTheOthers) {
       // By mpirun itself where the ranks did not know each other yet.
       EXPECT_NE(finished.err.find("rank " + std::to_string(victim)), std::string::npos) << finished.err;
       EXPECT_LE(lines.size(), 1u) << finished.err;
-      named += lines.size() == 1 && lines[0].find("was lost") != std::string::npos;
+      named += lines.size() == 1 && lines[0].find("was killed") != std::string::npos;
     }
     for (const auto& name : folder_.names()) EXPECT_EQ(name.find("partial"), name.npos) << name;
     std::filesystem::remove(at("x.h5"));
@@ -289,9 +289,8 @@ TEST_F(LongJob, AStoppedRankIsNamedAndEndsTheOthers) {
   EXPECT_NE(finished.status, 0);
   const auto lines = lines_of_sluice(finished.err);
   ASSERT_EQ(lines.size(), 1u) << finished.err;
-  EXPECT_NE(
-      lines[0].find("rank 1 (process " + std::to_string(ranks[1]) + ") has shown no sign of life for 1 s"),
-      std::string::npos)
+  EXPECT_NE(lines[0].find("rank 1 (process " + std::to_string(ranks[1]) + ") has not responded for 1 s"),
+            std::string::npos)
       << lines[0];
   EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
 }
@@ -308,7 +307,7 @@ TEST_F(LongJob, OutputThatIsThereIsNotDenied) {
     const auto finished = process.wait(std::chrono::seconds(30));
 
     for (const auto& line : lines_of_sluice(finished.err)) {
-      const bool lost = line.find("was lost") != std::string::npos;
+      const bool lost = line.find("was killed") != std::string::npos;
       EXPECT_TRUE(!lost || line.find("the output ") != std::string::npos) << line;
       spoken += lost;
     }

@@ -97,7 +97,7 @@ TEST_F(ShardPlan, SaysWhatIsRead) {
   const std::uint64_t offsets = kRanks * 257u * 8;
   const std::uint64_t read = planned.report["bytes"]["read"].get<std::uint64_t>() - offsets;
 
-  EXPECT_NE(planned.said.find("each holds its own"), std::string::npos) << planned.said;
+  EXPECT_NE(planned.said.find("each keeps its own"), std::string::npos) << planned.said;
   EXPECT_NE(planned.said.find(format_size(read) + " (about)"), std::string::npos)
       << format_size(read) << " in\n"
       << planned.said;

@@ -109,7 +109,7 @@ TEST(SampleLimits, ClashesDoNotUseWordsTwice) {
   options.fanout[0] = picks + 2;
   EXPECT_EQ(
       refusal_of(graph, options),
-      "a sample's picks clash too often: select fewer edges, or all of a list, or use --select updated");
+      "a sample's draws collide too often: select fewer edges, or all of a list, or use --select updated");
 }
 
 }  // namespace

@@ -34,22 +34,22 @@ constexpr std::uint32_t kLength = 16;
 constexpr std::uint64_t kBlock = 4u << 20;
 
 /// A way to read the file: through the system's cache or not, and the number of readers.
-struct Way {
+struct ReadMethod {
   io::Caching caching;
   unsigned readers;
 };
-constexpr std::array kWays{Way{io::Caching::system, 1}, Way{io::Caching::system, 2},
-                           Way{io::Caching::none, 2}, Way{io::Caching::none, 4}};
+constexpr std::array kReadMethods{ReadMethod{io::Caching::system, 1}, ReadMethod{io::Caching::system, 2},
+                                  ReadMethod{io::Caching::none, 2}, ReadMethod{io::Caching::none, 4}};
 
-std::string name_of(const Way& way) {
-  return std::to_string(way.readers) + (way.readers == 1 ? " reader" : " readers") +
-         (way.caching == io::Caching::none ? " past the cache" : "");
+std::string name_of(const ReadMethod& method) {
+  return std::to_string(method.readers) + (method.readers == 1 ? " reader" : " readers") +
+         (method.caching == io::Caching::none ? " past the cache" : "");
 }
 
 /// The bytes of a graph file, which can be dropped from the system's cache.
 class DiskFile {
  public:
-  explicit DiskFile(const std::string& path) : cached_(path), past_(path, io::Caching::none) {
+  explicit DiskFile(const std::string& path) : cached_(path), uncached_(path, io::Caching::none) {
     const io::h5::Handle file = io::h5::open_file(path);
     const io::h5::Handle targets(H5Dopen2(file.get(), "out/indices", H5P_DEFAULT));
     const io::h5::Handle type(H5Dget_type(targets.get()));
@@ -61,20 +61,20 @@ class DiskFile {
   }
 
   /// Drops bytes [first, first + bytes) of the targets from the cache.
-  void drop(std::uint64_t first, std::uint64_t bytes) const {
+  void drop_cached(std::uint64_t first, std::uint64_t bytes) const {
     ::posix_fadvise(cached_.get(), static_cast<off_t>(begin_ + first), static_cast<off_t>(bytes),
                     POSIX_FADV_DONTNEED);
   }
   /// Returns the GB a second at which `bytes` of targets are read, in blocks in the order of the file. Each
   /// pass first drops all targets from the cache; each reader takes the next block.
-  double read(std::uint64_t bytes, const Way& way) const {
+  double read(std::uint64_t bytes, const ReadMethod& method) const {
     const double begin = seconds_now();
     std::uint64_t done = 0;
     for (; done < bytes; done += size_) {
-      drop(0, size_);
+      drop_cached(0, size_);
       std::atomic<std::uint64_t> next = 0;
-      parallel_blocks(way.readers, way.readers, 1, [&](std::uint64_t, std::uint64_t, unsigned) {
-        read_blocks(way.caching == io::Caching::none ? past_ : cached_, next);
+      parallel_blocks(method.readers, method.readers, 1, [&](std::uint64_t, std::uint64_t, unsigned) {
+        read_blocks(method.caching == io::Caching::none ? uncached_ : cached_, next);
       });
     }
     return static_cast<double>(done) / (seconds_now() - begin) * 1e-9;
@@ -87,7 +87,7 @@ class DiskFile {
       file.read_at(std::span(block).first(std::min(kBlock, size_ - at)), begin_ + at);
   }
 
-  io::FileBytes cached_, past_;
+  io::FileBytes cached_, uncached_;
   std::uint64_t begin_ = 0, size_ = 0;
 };
 
@@ -98,7 +98,7 @@ class ColdEdges : public EdgeSource {
       : file_(std::move(file)), disk_(disk) {}
 
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override {
-    disk_.drop(first * sizeof(Vertex), out.size_bytes());
+    disk_.drop_cached(first * sizeof(Vertex), out.size_bytes());
     file_->read_targets(first, out);
   }
   void read_weights(EdgeIndex first, std::span<float> out) const override { file_->read_weights(first, out); }
@@ -124,7 +124,7 @@ class FileWalks {
     steps_.push_back(static_cast<double>(last_.steps) / last_.compute_seconds * 1e-6);
     return last_.read_bytes;
   }
-  void forget() { rates_.clear(), steps_.clear(); }
+  void reset() { rates_.clear(), steps_.clear(); }
 
   /// `limits[r]` is the rate of the disk around run r.
   void add_figures(const std::string& name, std::span<const double> limits,
@@ -159,47 +159,48 @@ class FileWalks {
 std::vector<Figure> run_disk(Device& device, const Options& options) {
   const DiskFile disk(options.graph);
   // One graph is read as if it exceeded memory, the other as if memory may hold it.
-  FileWalks past(device, options, disk, io::Caching::none),
+  FileWalks uncached(device, options, disk, io::Caching::none),
       cached(device, options, disk, io::Caching::system);
-  const auto show = [&](const char* name) {
+  const auto report_progress = [&](const char* name) {
     if (options.progress) options.progress(name);
   };
-  show("walks");
-  const std::uint64_t bytes = past.run();
-  past.forget();  // this run only determined the number of bytes
+  report_progress("walks");
+  const std::uint64_t bytes = uncached.run();
+  uncached.reset();  // this run only determined the number of bytes
   // Other users may load the disk, and some disks are faster at first. So each run of walks is between two
   // measurements of every way to read, and these begin with another way each time.
-  std::vector<std::vector<double>> limits(kWays.size());
-  const auto look = [&] {
-    show("the disk");
-    const std::size_t looks = limits[0].size();
-    for (std::size_t turn = 0; turn < kWays.size(); ++turn) {
-      const std::size_t way = (looks + turn) % kWays.size();
-      limits[way].push_back(disk.read(bytes / 2, kWays[way]));
+  std::vector<std::vector<double>> limits(kReadMethods.size());
+  const auto measure_disk = [&] {
+    report_progress("the disk");
+    const std::size_t round = limits[0].size();
+    for (std::size_t i = 0; i < kReadMethods.size(); ++i) {
+      const std::size_t method = (round + i) % kReadMethods.size();
+      limits[method].push_back(disk.read(bytes / 2, kReadMethods[method]));
     }
   };
-  look();
+  measure_disk();
   for (unsigned r = 0; r < options.repetitions; ++r) {
-    for (FileWalks* const walks : {&past, &cached}) {
-      show("walks");
+    for (FileWalks* const walks : {&uncached, &cached}) {
+      report_progress("walks");
       walks->run();
-      look();
+      measure_disk();
     }
   }
   std::vector<Figure> figures;
-  for (std::size_t way = 0; way < kWays.size(); ++way)
-    figures.push_back(figure_of("disk, " + name_of(kWays[way]), limits[way], "GB/s"));
+  for (std::size_t method = 0; method < kReadMethods.size(); ++method)
+    figures.push_back(figure_of("disk, " + name_of(kReadMethods[method]), limits[method], "GB/s"));
   const auto best =
       static_cast<std::size_t>(std::ranges::max_element(figures, {}, &Figure::value) - figures.begin());
   figures[best].note = "the limit: the fastest way, by medians";
-  const auto looks_of = [&](unsigned first) {  // means of the measurements before and after every other run
-    std::vector<double> pairs;
-    for (std::size_t at = first; at + 1 < limits[best].size(); at += 2)
-      pairs.push_back((limits[best][at] + limits[best][at + 1]) / 2);
-    return pairs;
-  };
-  past.add_figures("uniform walk, past the cache", looks_of(0), figures);
-  cached.add_figures("uniform walk, through the cache", looks_of(1), figures);
+  const auto disk_rates_of =
+      [&](unsigned first) {  // means of the measurements before and after every other run
+        std::vector<double> pairs;
+        for (std::size_t at = first; at + 1 < limits[best].size(); at += 2)
+          pairs.push_back((limits[best][at] + limits[best][at + 1]) / 2);
+        return pairs;
+      };
+  uncached.add_figures("uniform walk, past the cache", disk_rates_of(0), figures);
+  cached.add_figures("uniform walk, through the cache", disk_rates_of(1), figures);
   return figures;
 }
 

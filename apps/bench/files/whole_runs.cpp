@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::uint64_t kBlock = 8u << 20;
 constexpr unsigned kInFlight = 4;  ///< concurrent reads or writes
-constexpr std::uint64_t kMostText = std::uint64_t{2} << 30;
+constexpr std::uint64_t kMaxText = std::uint64_t{2} << 30;
 
 /// A folder on the measured disk; the destructor removes it and its files.
 class Folder {
@@ -43,7 +43,7 @@ class Folder {
     std::error_code left;
     std::filesystem::remove_all(path_, left);
   }
-  std::string at(const std::string& name) const { return path_ + "/" + name; }
+  std::string path_of(const std::string& name) const { return path_ + "/" + name; }
 
  private:
   std::string path_;
@@ -68,7 +68,7 @@ class Block {
 
 /// Calls use(block, begin, bytes) for all blocks of `bytes`, several of them concurrently.
 template <class Use>
-void in_blocks(std::uint64_t bytes, Use&& use) {
+void for_each_block(std::uint64_t bytes, Use&& use) {
   std::vector<Block> blocks(kInFlight);
   parallel_blocks(kInFlight, (bytes + kBlock - 1) / kBlock, 1,
                   [&](std::uint64_t number, std::uint64_t, unsigned thread) {
@@ -77,7 +77,7 @@ void in_blocks(std::uint64_t bytes, Use&& use) {
                   });
 }
 
-void forget_cached(const std::string& path) {
+void drop_from_cache(const std::string& path) {
   io::Descriptor file(path, O_RDONLY);
   file.sync();  // dirty pages cannot be dropped from the cache
   ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
@@ -85,7 +85,7 @@ void forget_cached(const std::string& path) {
 
 /// Seconds in which the disk writes `bytes`, past the cache if the file system supports that.
 double seconds_to_write(const Folder& folder, std::uint64_t bytes) {
-  const std::string path = folder.at("written");
+  const std::string path = folder.path_of("written");
   const std::uint64_t whole = (bytes + 4095) / 4096 * 4096;
   const double begin = seconds_now();
   {
@@ -93,7 +93,7 @@ double seconds_to_write(const Folder& folder, std::uint64_t bytes) {
     io::Descriptor file = direct >= 0 ? io::Descriptor(direct, path)
                                       : io::Descriptor(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
     static_cast<void>(::posix_fallocate(file.get(), 0, static_cast<off_t>(whole)));  // optional
-    in_blocks(whole, [&](Block& block, std::uint64_t at, std::uint64_t size) {
+    for_each_block(whole, [&](Block& block, std::uint64_t at, std::uint64_t size) {
       file.write_all_at(block.first(size), at);
     });
     file.sync();
@@ -107,12 +107,12 @@ double seconds_to_write(const Folder& folder, std::uint64_t bytes) {
 double seconds_to_read(const std::vector<std::string>& paths, std::uint64_t bytes) {
   double seconds = 0;
   for (const std::string& path : paths) {
-    const std::uint64_t some = std::min<std::uint64_t>(bytes, std::filesystem::file_size(path));
-    bytes -= some;
-    forget_cached(path);
+    const std::uint64_t file_bytes = std::min<std::uint64_t>(bytes, std::filesystem::file_size(path));
+    bytes -= file_bytes;
+    drop_from_cache(path);
     const io::FileBytes file(path, io::Caching::none);
     const double begin = seconds_now();
-    in_blocks(some, [&](Block& block, std::uint64_t at, std::uint64_t size) {
+    for_each_block(file_bytes, [&](Block& block, std::uint64_t at, std::uint64_t size) {
       file.read_at(block.first(size), at);
     });
     seconds += seconds_now() - begin;
@@ -128,7 +128,7 @@ struct Job {
 };
 
 /// The result of one run of a job.
-struct Ran {
+struct JobRun {
   double wall = 0, disk = 0;  ///< seconds
   nlohmann::json report;
 };
@@ -142,7 +142,7 @@ class WholeRuns {
         threads_(std::to_string(host_threads(device))),
         device_(device.is_cuda() ? "cuda" : "host") {
     if (!std::filesystem::exists(program_))
-      throw UsageError("files: " + program_ + " is not there, which it measures");
+      throw UsageError("files: " + program_ + ", the program to be measured, does not exist");
   }
 
   std::vector<Figure> run() {
@@ -154,13 +154,13 @@ class WholeRuns {
       if (options_.progress) options_.progress(job.name);
       figures.push_back(measure(job));
     }
-    if (options_.wants(kStart)) figures.push_back(start_of_work());
+    if (options_.wants(kStart)) figures.push_back(measure_startup());
     return figures;
   }
 
  private:
-  std::string graph() const { return options_.graph.empty() ? folder_.at("graph.h5") : options_.graph; }
-  std::vector<std::string> generation(const std::string& output) const {
+  std::string graph() const { return options_.graph.empty() ? folder_.path_of("graph.h5") : options_.graph; }
+  std::vector<std::string> generate_arguments(const std::string& output) const {
     return {"generate",      "kronecker",
             "--scale",       std::to_string(options_.scale),
             "--edge-factor", std::to_string(options_.edge_factor),
@@ -173,13 +173,13 @@ class WholeRuns {
   /// Makes the input of the jobs: the graph, and for `convert` a list of its edges, or of the first ones.
   void prepare(const std::vector<Job>& jobs) {
     const auto reads = [&](const Job& job) { return !job.inputs.empty(); };
-    if (options_.graph.empty() && std::ranges::any_of(jobs, reads)) start(generation(graph()));
+    if (options_.graph.empty() && std::ranges::any_of(jobs, reads)) run_program(generate_arguments(graph()));
     if (std::ranges::find(jobs, kConvert, &Job::name) == jobs.end()) return;
     const Graph lists = io::read_graph(graph());
-    std::ofstream text(folder_.at("edges.txt"));
+    std::ofstream text(folder_.path_of("edges.txt"));
     std::string lines;
     std::uint64_t written = 0;
-    for (std::uint64_t v = 0; v < lists.vertices() && written < kMostText; ++v) {
+    for (std::uint64_t v = 0; v < lists.vertices() && written < kMaxText; ++v) {
       for (EdgeIndex edge = lists.out.offsets[v]; edge < lists.out.offsets[v + 1]; ++edge)
         fmt::format_to(std::back_inserter(lines), "{} {}\n", v, lists.out.targets[edge]);
       if (lines.size() < kBlock) continue;
@@ -187,50 +187,53 @@ class WholeRuns {
       written += lines.size();
       lines.clear();
     }
-    if (!(text << lines).flush()) throw RunError(folder_.at("edges.txt") + ": cannot be written");
+    if (!(text << lines).flush()) throw RunError(folder_.path_of("edges.txt") + ": cannot be written");
   }
 
   std::vector<Job> jobs() const {
-    const std::string out = folder_.at("out");
-    const auto of_graph = [&](std::string name, std::vector<std::string> words, const char* ending) {
+    const std::string out = folder_.path_of("out");
+    const auto graph_job = [&](std::string name, std::vector<std::string> words, const char* ending) {
       words.insert(words.begin() + 1, graph());
       words.insert(words.end(), {"--output", out + ending});
       return Job{std::move(name), std::move(words), {graph()}, out + ending};
     };
     return {
-        {"generate", generation(out + ".h5"), {}, out + ".h5"},
-        {kConvert, {"convert", folder_.at("edges.txt"), out + ".h5"}, {folder_.at("edges.txt")}, out + ".h5"},
-        of_graph("walk, 40 steps, h5", {"walk", "--length", "40"}, ".h5"),
-        of_graph("walk, 40 steps, npy", {"walk", "--length", "40"}, ".npy"),
-        of_graph("walk, 40 steps, biased by weight", {"walk", "--kind", "biased", "--length", "40"}, ".h5"),
-        of_graph("sample, neighbor 10,5",
-                 {"sample", "--kind", "neighbor", "--fanout", "10,5", "--instances", seeds()}, ".h5"),
-        of_graph("pagerank to 1e-6", {"pagerank", "--tolerance", "1e-6"}, ".h5"),
-        of_graph("bfs", {"bfs", "--source", "0"}, ".h5")};
+        {"generate", generate_arguments(out + ".h5"), {}, out + ".h5"},
+        {kConvert,
+         {"convert", folder_.path_of("edges.txt"), out + ".h5"},
+         {folder_.path_of("edges.txt")},
+         out + ".h5"},
+        graph_job("walk, 40 steps, h5", {"walk", "--length", "40"}, ".h5"),
+        graph_job("walk, 40 steps, npy", {"walk", "--length", "40"}, ".npy"),
+        graph_job("walk, 40 steps, biased by weight", {"walk", "--kind", "biased", "--length", "40"}, ".h5"),
+        graph_job("sample, neighbor 10,5",
+                  {"sample", "--kind", "neighbor", "--fanout", "10,5", "--instances", seeds()}, ".h5"),
+        graph_job("pagerank to 1e-6", {"pagerank", "--tolerance", "1e-6"}, ".h5"),
+        graph_job("bfs", {"bfs", "--source", "0"}, ".h5")};
   }
   /// One seed for every two vertices.
   std::string seeds() const { return std::to_string(std::uint64_t{1} << (options_.scale - 1)); }
 
   /// Runs the job and the disk alone in turns.
   Figure measure(const Job& job) {
-    std::vector<Ran> all;
+    std::vector<JobRun> all;
     for (unsigned r = 0; r < options_.repetitions; ++r) all.push_back(run_once(job));
-    std::ranges::sort(all, {}, [](const Ran& ran) { return ran.wall / ran.disk; });
-    const Ran& middle = all[all.size() / 2];
-    const auto times = [](const Ran& ran) { return ran.wall / ran.disk; };
-    Figure figure{job.name, times(middle), "times the disk", times(all.front()), times(all.back()), {}};
-    const auto& bytes = middle.report.at("bytes");
+    std::ranges::sort(all, {}, [](const JobRun& ran) { return ran.wall / ran.disk; });
+    const JobRun& median_run = all[all.size() / 2];
+    const auto times = [](const JobRun& ran) { return ran.wall / ran.disk; };
+    Figure figure{job.name, times(median_run), "times the disk", times(all.front()), times(all.back()), {}};
+    const auto& bytes = median_run.report.at("bytes");
     const double read = bytes.at("read").get<double>();
-    figure.columns = {{"wall s", middle.wall},
-                      {"disk s", middle.disk},
+    figure.columns = {{"wall s", median_run.wall},
+                      {"disk s", median_run.disk},
                       {"MB read", read * 1e-6},
                       {"MB written", bytes.at("written").get<double>() * 1e-6},
-                      {"GB read a s", read / middle.wall * 1e-9}};
-    add_phases(middle, figure.columns);
+                      {"GB read a s", read / median_run.wall * 1e-9}};
+    add_phases(median_run, figure.columns);
     return figure;
   }
 
-  static void add_phases(const Ran& ran, Columns& columns) {
+  static void add_phases(const JobRun& ran, Columns& columns) {
     const auto& seconds = ran.report.at("seconds");
     for (const auto& [name, phase] : seconds.items())
       if (name != "total") columns.emplace_back(name + " s", phase.get<double>());
@@ -241,15 +244,15 @@ class WholeRuns {
 
   /// Measures a walk of one step: all time except its work. It is an upper bound of the time before the first
   /// kernel, as it includes the end of the process.
-  Figure start_of_work() const {
-    const std::string ring = folder_.at("ring.h5"), output = folder_.at("out.h5");
-    start({"generate", "ring", "--scale", "10", "--output", ring});
+  Figure measure_startup() const {
+    const std::string ring = folder_.path_of("ring.h5"), output = folder_.path_of("out.h5");
+    run_program({"generate", "ring", "--scale", "10", "--output", ring});
     const Job job{
         kStart, {"walk", ring, "--instances", "1", "--length", "1", "--output", output}, {}, output};
     std::vector<double> starts;
     Figure figure;
     for (unsigned r = 0; r < options_.repetitions; ++r) {
-      const Ran ran = run_once(job);
+      const JobRun ran = run_once(job);
       const auto& seconds = ran.report.at("seconds");
       double start = ran.wall;
       for (const char* const work : {"compute", "transfer", "write"}) start -= seconds.at(work).get<double>();
@@ -260,14 +263,14 @@ class WholeRuns {
     return figure_of(kStart, starts, "s", "at most", std::move(figure.columns));
   }
 
-  Ran run_once(const Job& job) const {
-    for (const std::string& input : job.inputs) forget_cached(input);
+  JobRun run_once(const Job& job) const {
+    for (const std::string& input : job.inputs) drop_from_cache(input);
     std::filesystem::remove(job.output);  // removing cached output would count as the job's time
-    Ran ran;
+    JobRun ran;
     const double begin = seconds_now();
-    start(job.words);
+    run_program(job.words);
     ran.wall = seconds_now() - begin;
-    ran.report = nlohmann::json::parse(std::ifstream(folder_.at("report.json")));
+    ran.report = nlohmann::json::parse(std::ifstream(folder_.path_of("report.json")));
     const auto& bytes = ran.report.at("bytes");
     ran.disk = seconds_to_read(job.inputs, bytes.at("read").get<std::uint64_t>()) +
                seconds_to_write(folder_, bytes.at("written").get<std::uint64_t>());
@@ -275,11 +278,11 @@ class WholeRuns {
   }
 
   /// Runs the program and waits for its end.
-  void start(std::vector<std::string> words) const {
+  void run_program(std::vector<std::string> words) const {
     words.insert(words.begin(), program_);
     if (words[1] != "convert") words.insert(words.end(), {"--device", device_});
     words.insert(words.end(),
-                 {"--threads", threads_, "--quiet", "--force", "--report", folder_.at("report.json")});
+                 {"--threads", threads_, "--quiet", "--force", "--report", folder_.path_of("report.json")});
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);

@@ -69,6 +69,6 @@ inline constexpr std::array kFamilies{
     Family{"acc", "Active-Compute-Combine", kAccFigures},
     Family{"ppr", "Personalized PageRank", kPprFigures},
     Family{"scaling", "Several ranks", kScalingFigures},
-    Family{"files", "From file to file, beside the disk alone for the same bytes", kFilesFigures}};
+    Family{"files", "From file to file, against the disk's time for the same bytes", kFilesFigures}};
 
 }  // namespace sluice::bench

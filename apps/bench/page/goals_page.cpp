@@ -17,9 +17,10 @@ constexpr const char* kHead =
     "# Goals\n\n"
     "`sluice-bench page --goals` writes this page from `tests/bench/goals.json` and the reports in "
     "`tests/bench/reports/`. Each\n"
-    "figure was asked for; what the newest report with it measured stands beside it, with that report's "
-    "commit. Of a figure\n"
-    "that was measured on several machines the median stands first, and decides. Graphs are those of "
+    "figure has a target, followed by the value in the newest report that has the figure, and that "
+    "report's commit. For figures\n"
+    "measured on several machines the median comes first, and is compared with the target. Graphs are "
+    "those of "
     "[performance.md](performance.md).\n";
 
 /// A figure in the report that has it.
@@ -55,9 +56,9 @@ std::vector<double> runs_of(const Json& goal, std::uint64_t scale) {
   return runs;
 }
 
-std::string cell_of(const Found& found, const std::vector<double>& runs, double asked, bool least) {
+std::string cell_of(const Found& found, const std::vector<double>& runs, double target, bool is_minimum) {
   const double value = runs.empty() ? found.value : median(runs);
-  const bool met = least ? value >= asked : value <= asked;
+  const bool met = is_minimum ? value >= target : value <= target;
   std::string cell = fmt::format(" {}{}", number(value), met ? "" : ", not met");
   if (runs.empty()) return cell + fmt::format(" ({}) |", found.commit);
   return cell + fmt::format(" (of {} runs, {} to {}; {} in the report of {}) |", runs.size(),
@@ -65,8 +66,8 @@ std::string cell_of(const Found& found, const std::vector<double>& runs, double 
 }
 
 std::string row_of(const std::vector<Json>& reports, const Json& table, const Json& goal) {
-  const bool least = goal.contains("least");
-  const double asked = goal.at(least ? "least" : "most");
+  const bool is_minimum = goal.contains("least");
+  const double target = goal.at(is_minimum ? "least" : "most");
   std::string unit = goal.value("unit", ""), cells;
   for (const std::uint64_t scale : table.at("scales")) {
     const Found found = find_newest(reports, table, goal, scale);
@@ -74,13 +75,13 @@ std::string row_of(const std::vector<Json>& reports, const Json& table, const Js
       cells += " no report |";
       continue;
     }
-    cells += cell_of(found, runs_of(goal, scale), asked, least);
+    cells += cell_of(found, runs_of(goal, scale), target, is_minimum);
     if (!found.unit.empty()) unit = found.unit;
   }
   return fmt::format("| {} | {} {}{} |{} {} | {} |\n",
-                     goal.value("name", goal.at("figure").get<std::string>()), least ? "at least" : "at most",
-                     number(asked), unit.empty() ? "" : " " + unit, cells, goal.value("binds", ""),
-                     goal.value("tried", ""));
+                     goal.value("name", goal.at("figure").get<std::string>()),
+                     is_minimum ? "at least" : "at most", number(target), unit.empty() ? "" : " " + unit,
+                     cells, goal.value("binds", ""), goal.value("tried", ""));
 }
 
 std::string table_of(const std::vector<Json>& reports, const Json& table) {

@@ -121,10 +121,12 @@ std::unique_ptr<apps::Command> make_page() {
       apps::make_command<PageCommand>("page", "the page of figures, written from reports", run_page);
   command->group("Page");
   command->text("REPORTS", "REPORTS", c->reports, "a folder of the suites' reports");
-  command->input_file("--peers", c->peers, "figures of other systems, measured beside ours");
-  command->input_file("--papers", c->papers, "what papers published: the page of their experiments instead");
-  command->input_file("--goals", c->goals, "figures that were asked for: the page that has them beside ours");
-  command->output_file("--output", c->output, "where the page goes; '-' is standard output");
+  command->input_file("--peers", c->peers, "figures of other systems, measured on the same work");
+  command->input_file("--papers", c->papers,
+                      "published figures of papers: write the page of their experiments");
+  command->input_file("--goals", c->goals,
+                      "target figures: write the page that compares them with the reports");
+  command->output_file("--output", c->output, "the page to write; '-' is standard output");
   command->flag("--force", c->force, "replace what exists");
   command->set_example(
       "sluice-bench page tests/bench/reports --peers tests/bench/peers.json --output docs/performance.md");

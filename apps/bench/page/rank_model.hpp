@@ -22,56 +22,57 @@ struct RankLimits {
 
 /// Counts of a job, from a report of one rank and one of several.
 struct RankCounts {
-  double seconds = 0;  ///< on one rank
-  double ranks = 2;    ///< of the second report, at least 2
-  double bytes = 0;    ///< sent by all ranks together
-  double rounds = 1;   ///< with an exchange of all ranks
-  double work = 1;     ///< edges read by all ranks over those of one rank
-  double alike = 0;    ///< part of `seconds` that each of several ranks repeats
-  double reads = 0;    ///< of all ranks in each other's memory, about
+  double seconds = 0;     ///< on one rank
+  double ranks = 2;       ///< of the second report, at least 2
+  double bytes = 0;       ///< sent by all ranks together
+  double rounds = 1;      ///< with an exchange of all ranks
+  double work = 1;        ///< edges read by all ranks over those of one rank
+  double replicated = 0;  ///< part of `seconds` that each of several ranks repeats
+  double reads = 0;       ///< of all ranks in each other's memory, about
   /// Does each rank receive all changes (solvers)? If not, work travels to the owner of its vertex.
   bool gathers = false;
   bool overlaps = false;  ///< do transfers overlap with work (solvers)?
-  /// Seconds on `ranks` that the counts do not explain (rest_of), for predictions on more ranks.
-  double rest = 0;
+  /// Seconds on `ranks` that the counts do not explain (unexplained_seconds), for predictions on more ranks.
+  double unexplained = 0;
 };
 
 /// The parts of the time on a number of ranks.
 struct RankSeconds {
-  double rounds = 0;    ///< each rank has all of them
-  double alike = 0;     ///< repeated by each rank
-  double shared = 0;    ///< one rank's work, divided by the number of ranks
-  double reads = 0;     ///< in other ranks' memory
-  double link = 0;      ///< transfer of bytes
-  double messages = 0;  ///< latency
-  double rest = 0;      ///< not explained by counts
+  double rounds = 0;       ///< each rank has all of them
+  double replicated = 0;   ///< repeated by each rank
+  double shared = 0;       ///< one rank's work, divided by the number of ranks
+  double reads = 0;        ///< in other ranks' memory
+  double link = 0;         ///< transfer of bytes
+  double messages = 0;     ///< latency
+  double unexplained = 0;  ///< not explained by counts
   bool overlaps = false;
 
   double sum() const {
-    return rounds + alike + (overlaps ? std::max(shared, link) : shared + link) + reads + messages + rest;
+    return rounds + replicated + (overlaps ? std::max(shared, link) : shared + link) + reads + messages +
+           unexplained;
   }
 };
 
 /// The remote work of each of `ranks` ranks. An item belongs to another rank with probability (ranks - 1) /
 /// ranks, and ranks share all items equally; `all` is the total on job.ranks ranks.
-inline double left_on(const RankCounts& job, double all, double ranks) {
+inline double amount_per_rank(const RankCounts& job, double all, double ranks) {
   return all * job.ranks / (job.ranks - 1) * (ranks - 1) / (ranks * ranks);
 }
 /// The bytes that each of `ranks` receives. Of b changed bytes, all ranks but the owner receive a copy: b
 /// (ranks - 1) bytes are sent, and each rank receives nearly b, for any number of ranks.
 inline double received_bytes(const RankCounts& job, double ranks) {
   if (job.gathers) return job.bytes / (job.ranks - 1) * (ranks - 1) / ranks;
-  return left_on(job, job.bytes, ranks);
+  return amount_per_rank(job, job.bytes, ranks);
 }
 
 /// If work travels, the unexplained rest is work that does not exist on one rank, and more ranks share it. If
 /// not, it is a part of one rank's work that each of n ranks repeats; (n - 1) / n of it are additional.
-inline bool rest_travels(const RankCounts& job) {
+inline bool divides_unexplained(const RankCounts& job) {
   return !job.overlaps && job.bytes > 0;
 }
-inline double rest_on(const RankCounts& job, double ranks) {
-  if (rest_travels(job)) return job.rest * job.ranks / ranks;
-  return job.rest * (1 - 1 / ranks) / (1 - 1 / job.ranks);
+inline double unexplained_on(const RankCounts& job, double ranks) {
+  if (divides_unexplained(job)) return job.unexplained * job.ranks / ranks;
+  return job.unexplained * (1 - 1 / ranks) / (1 - 1 / job.ranks);
 }
 
 /// The time on `ranks` ranks. Solvers have rounds on one rank too; work that travels has none there.
@@ -80,29 +81,29 @@ inline RankSeconds seconds_on(const RankCounts& job, const RankLimits& limits, d
   const double rounds = job.overlaps ? std::min(all_rounds, job.seconds) : 0;
   const double scale = limits.work / limits.speed;
   RankSeconds parts{.rounds = rounds,
-                    .alike = job.alike * scale,
-                    .shared = (job.seconds - rounds - job.alike) * scale / ranks};
+                    .replicated = job.replicated * scale,
+                    .shared = (job.seconds - rounds - job.replicated) * scale / ranks};
   if (ranks <= 1) return parts;
   if (!job.overlaps) parts.rounds = all_rounds;
   parts.shared *= job.work;
   const double bandwidth = ranks <= limits.node ? limits.node_bandwidth : limits.network_bandwidth;
   parts.link = received_bytes(job, ranks) * limits.work / bandwidth;
-  parts.reads = left_on(job, job.reads, ranks) * limits.work / limits.peer_reads;
+  parts.reads = amount_per_rank(job, job.reads, ranks) * limits.work / limits.peer_reads;
   parts.messages = job.rounds * (limits.latency + (ranks - 1) * limits.message);
-  parts.rest = rest_on(job, ranks) * scale;
+  parts.unexplained = unexplained_on(job, ranks) * scale;
   parts.overlaps = job.overlaps;
   return parts;
 }
 
 /// The seconds on several ranks beyond the model's prediction; 0 if it predicts more.
-inline double rest_of(const RankCounts& job, const RankLimits& limits, double several_seconds) {
+inline double unexplained_seconds(const RankCounts& job, const RankLimits& limits, double several_seconds) {
   return std::max(several_seconds - seconds_on(job, limits, job.ranks).sum(), 0.0);
 }
 
 /// The lowest power of two of ranks at which twice as many are less than 1.25 times as fast; at most `most`.
-inline double scales_to(const RankCounts& job, const RankLimits& limits, double most) {
+inline double scales_to(const RankCounts& job, const RankLimits& limits, double max_ranks) {
   double ranks = 2;
-  while (ranks < most &&
+  while (ranks < max_ranks &&
          seconds_on(job, limits, ranks).sum() >= 1.25 * seconds_on(job, limits, 2 * ranks).sum())
     ranks *= 2;
   return ranks;

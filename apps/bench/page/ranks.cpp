@@ -17,7 +17,7 @@ namespace sluice::bench {
 
 namespace {
 
-constexpr double kMostRanks = 1024;
+constexpr double kMaxRanks = 1024;
 
 struct RanksCommand {
   std::string reports;
@@ -56,10 +56,10 @@ void add_job(const Json& report, Jobs& jobs) {
   const double ranks = report["ranks"];
   const bool solves = report.contains("solver") || report.contains("acc");
   const double exchanged = report.at("bytes").at("exchanged"),
-               before_rounds = report.value(Json::json_pointer("/acc/prepared_bytes"), 0.0);
+               prepared_bytes = report.value(Json::json_pointer("/acc/prepared_bytes"), 0.0);
   jobs[name_of(report)][ranks] = {{.seconds = report["seconds"].at("compute"),
                                    .ranks = ranks,
-                                   .bytes = exchanged - before_rounds,
+                                   .bytes = exchanged - prepared_bytes,
                                    .rounds = rounds_of(report),
                                    .gathers = solves,
                                    .overlaps = solves},
@@ -76,27 +76,29 @@ void add_scaling(const Json& report, JobsOfGraphs& graphs) {
   for (const auto& [key, times] : report.items()) {
     if (!key.ends_with(kTimes)) continue;
     const std::string name = key.substr(0, key.size() - kTimes.size());
-    const auto says = [&name](const char* words) { return name.find(words) != name.npos; };
-    if (says("weak") || says("out of core") || says("nothing overlaps") || says("path")) continue;
-    const auto column = [&](const char* of) {
-      return report.at(fmt::format("{}: {}", name, of)).get<double>();
+    const auto name_has = [&name](const char* words) { return name.find(words) != name.npos; };
+    if (name_has("weak") || name_has("out of core") || name_has("nothing overlaps") || name_has("path"))
+      continue;
+    const auto column = [&](const char* column_name) {
+      return report.at(fmt::format("{}: {}", name, column_name)).get<double>();
     };
     const bool travels = report.contains(name + ": slowest rank s"), timed = report.contains(name + " [ms]");
     const double seconds = travels ? column("slowest rank s")
                            : timed ? 1e-3 * report.at(name + " [ms]").get<double>()
                                    : 1e-9 * edges / report.at(name + " [G edges/s]").get<double>();
-    const std::string edges_now = name + ": M edges", edges_alone = name + ", one rank: M edges";
-    const bool counted = report.contains(edges_now) && report.contains(edges_alone);
+    const std::string edges_key = name + ": M edges", one_rank_edges_key = name + ", one rank: M edges";
+    const bool counted = report.contains(edges_key) && report.contains(one_rank_edges_key);
     Job& job = jobs[name];
     job[report["ranks"]] = {{
         .seconds = seconds,
         .ranks = report["ranks"],
         .bytes = 1e6 * column("MB from GPU to GPU"),
         .rounds = column("rounds"),
-        .work = counted ? report.at(edges_now).get<double>() / report.at(edges_alone).get<double>() : 1,
-        .alike = report.value(name + ": alike s", 0.0),
+        .work =
+            counted ? report.at(edges_key).get<double>() / report.at(one_rank_edges_key).get<double>() : 1,
+        .replicated = report.value(name + ": alike s", 0.0),
         .reads = 1e6 * report.value(name + ": M reads of others", 0.0),
-        .gathers = !travels && !says("bp"),
+        .gathers = !travels && !name_has("bp"),
         .overlaps = !travels,
     }};
     job.try_emplace(1, Measured{{.seconds = seconds * times.get<double>(), .ranks = 1}});
@@ -110,10 +112,10 @@ RankCounts counts_of(const Measured& one, const Measured& several) {
   return counts;
 }
 /// As counts_of, with the rest of the time on several ranks, which is for the measured GPUs and work.
-RankCounts counts_with_rest(const Measured& one, const Measured& several, RankLimits limits) {
+RankCounts counts_with_unexplained(const Measured& one, const Measured& several, RankLimits limits) {
   RankCounts counts = counts_of(one, several);
   limits.speed = limits.work = 1;
-  counts.rest = rest_of(counts, limits, several.seconds);
+  counts.unexplained = unexplained_seconds(counts, limits, several.seconds);
   return counts;
 }
 
@@ -145,47 +147,49 @@ std::string milliseconds(double seconds) {
 }
 
 /// The part of the time that prevents more ranks from being faster.
-std::string limit_of(const RankCounts& job, const RankSeconds& parts, double ranks) {
+std::string bottleneck_of(const RankCounts& job, const RankSeconds& parts, double ranks) {
   if (job.rounds == 0 && job.bytes > 0) return "not known: its report counts no rounds";
-  if (ranks >= kMostRanks) return "nothing yet";
-  const double most =
-      std::max({parts.rounds, parts.alike, parts.link, parts.reads, parts.messages, parts.rest});
-  if (parts.alike == most) return "what each rank does alike";
-  if (parts.reads == most) return "reads of other GPUs' memory";
-  if (parts.rest == most)
-    return rest_travels(job) ? "work of which there is no count" : "what each rank does alike";
-  if (parts.rounds == most) return fmt::format("{} rounds, however little work they have", job.rounds);
-  if (parts.messages == most) return fmt::format("messages: {} rounds, one to every rank", job.rounds);
-  return job.gathers ? "link: each rank receives all that changes" : "link: work that leaves";
+  if (ranks >= kMaxRanks) return "nothing yet";
+  const double longest =
+      std::max({parts.rounds, parts.replicated, parts.link, parts.reads, parts.messages, parts.unexplained});
+  if (parts.replicated == longest) return "work that every rank repeats";
+  if (parts.reads == longest) return "reads of other GPUs' memory";
+  if (parts.unexplained == longest)
+    return divides_unexplained(job) ? "work that the report does not count" : "work that every rank repeats";
+  if (parts.rounds == longest) return fmt::format("the minimum time of {} rounds", job.rounds);
+  if (parts.messages == longest) return fmt::format("messages: {} rounds, one to every rank", job.rounds);
+  return job.gathers ? "link: each rank receives all that changes" : "link: work sent to other ranks";
 }
 
-std::string error_of(double said, const Measured& measured) {
-  return fmt::format("{:+.0f}%", 100 * (said / measured.seconds - 1));
+std::string error_of(double predicted, const Measured& measured) {
+  return fmt::format("{:+.0f}%", 100 * (predicted / measured.seconds - 1));
 }
 
 /// The error for the largest run, predicted from one rank and the smallest run of several: `4: +5%`. Empty if
 /// there is only one run of several ranks.
 std::string check_of(const Job& job, const RankLimits& limits) {
-  const Measured &fewest = std::next(job.begin())->second, &most = job.rbegin()->second;
-  if (fewest.ranks == most.ranks) return "";
-  const RankCounts counts = counts_with_rest(job.at(1), fewest, limits);
-  return fmt::format("{}: {}", most.ranks, error_of(seconds_on(counts, limits, most.ranks).sum(), most));
+  const Measured &smallest_run = std::next(job.begin())->second, &largest_run = job.rbegin()->second;
+  if (smallest_run.ranks == largest_run.ranks) return "";
+  const RankCounts counts = counts_with_unexplained(job.at(1), smallest_run, limits);
+  return fmt::format("{}: {}", largest_run.ranks,
+                     error_of(seconds_on(counts, limits, largest_run.ranks).sum(), largest_run));
 }
 
 /// The numbers of ranks in the table.
-constexpr double kColumns[] = {4, 8, 16, 64, 256, kMostRanks};
+constexpr double kColumns[] = {4, 8, 16, 64, 256, kMaxRanks};
 
 std::string row_of(const std::string& name, const Job& measured, const RankLimits& limits) {
-  const Measured &one = measured.at(1), &fewest = std::next(measured.begin())->second;
-  const double said = seconds_on(counts_of(one, fewest), limits, fewest.ranks).sum();
-  std::string row = fmt::format("| {} | {} | {} | {} on {} | {} | {} |", name, milliseconds(one.seconds),
-                                milliseconds(said), milliseconds(fewest.seconds), fewest.ranks,
-                                error_of(said, fewest), check_of(measured, limits));
-  const RankCounts job = counts_with_rest(one, measured.rbegin()->second, limits);
+  const Measured &one = measured.at(1), &smallest_run = std::next(measured.begin())->second;
+  const double predicted = seconds_on(counts_of(one, smallest_run), limits, smallest_run.ranks).sum();
+  std::string row =
+      fmt::format("| {} | {} | {} | {} on {} | {} | {} |", name, milliseconds(one.seconds),
+                  milliseconds(predicted), milliseconds(smallest_run.seconds), smallest_run.ranks,
+                  error_of(predicted, smallest_run), check_of(measured, limits));
+  const RankCounts job = counts_with_unexplained(one, measured.rbegin()->second, limits);
   for (const double ranks : kColumns)
     row += fmt::format(" {} |", milliseconds(seconds_on(job, limits, ranks).sum()));
-  const double end = scales_to(job, limits, kMostRanks);
-  return row + fmt::format(" {} | {} |\n", end, limit_of(job, seconds_on(job, limits, 2 * end), end));
+  const double end = scales_to(job, limits, kMaxRanks);
+  return row + fmt::format(" {} | {} |\n", end, bottleneck_of(job, seconds_on(job, limits, 2 * end), end));
 }
 
 /// The efficiency on 1, 2, 4 ... ranks as bars of eighths.
@@ -193,9 +197,10 @@ std::string bars_of(const RankCounts& job, const RankLimits& limits) {
   constexpr const char* kEighths[] = {"\u2581", "\u2582", "\u2583", "\u2584",
                                       "\u2585", "\u2586", "\u2587", "\u2588"};
   std::string bars;
-  for (double ranks = 1; ranks <= kMostRanks; ranks *= 2) {
-    const double kept = seconds_on(job, limits, 1).sum() / (ranks * seconds_on(job, limits, ranks).sum());
-    bars += kEighths[static_cast<unsigned>(std::clamp(8 * kept, 0.0, 7.0))];
+  for (double ranks = 1; ranks <= kMaxRanks; ranks *= 2) {
+    const double efficiency =
+        seconds_on(job, limits, 1).sum() / (ranks * seconds_on(job, limits, ranks).sum());
+    bars += kEighths[static_cast<unsigned>(std::clamp(8 * efficiency, 0.0, 7.0))];
   }
   return bars;
 }
@@ -207,16 +212,17 @@ std::string picture_of(const Jobs& jobs, const RankLimits& limits) {
       "eighths or more.\n\n```text\n";
   for (const auto& [name, job] : jobs)
     text += fmt::format("{:<48}{}\n", name,
-                        bars_of(counts_with_rest(job.at(1), job.rbegin()->second, limits), limits));
+                        bars_of(counts_with_unexplained(job.at(1), job.rbegin()->second, limits), limits));
   return text + "```\n";
 }
 
 /// The text above all tables.
 std::string head_of(const RankLimits& limits) {
   return fmt::format(
-      "Milliseconds; those not called measured are predictions. Model: the smallest run of several ranks, "
-      "predicted from one\nrank's time and counts of several. Error: beside that run as measured. Check: the "
-      "error for the largest run, predicted from\nthe smallest, too. Links: {:.4g} GB/s between {:g} GPUs, "
+      "Times are milliseconds, predicted unless marked as measured. Model: the smallest run of several "
+      "ranks, predicted from one\nrank's time and counts of several. Error: relative to that measured run. "
+      "Check: the error for the largest run, predicted from\nthe smallest, too. Links: {:.4g} GB/s between "
+      "{:g} GPUs, "
       "{:g} GB/s beyond; {:g} us a round and {:g} us a message; {:.3g} G reads/s\nin other GPUs' memory. "
       "GPUs: {:g} us a round; {:g} times the measured speed. Work: {:g} times that of the reports.\n",
       1e-9 * limits.node_bandwidth, limits.node, 1e-9 * limits.network_bandwidth, 1e6 * limits.latency,
@@ -234,13 +240,13 @@ std::string head_of(double edges) {
 }
 
 /// The lowest measured value of a limit in the reports; `otherwise` if none has it.
-double measured_limit(const std::vector<Json>& reports, const char* name, double otherwise) {
-  double least = 0;
+double measured_limit(const std::vector<Json>& reports, const char* name, double default_limit) {
+  double lowest = 0;
   for (const Json& report : reports) {
     const double limit = report.value(name, 0.0);
-    if (limit > 0) least = least > 0 ? std::min(least, limit) : limit;
+    if (limit > 0) lowest = lowest > 0 ? std::min(lowest, limit) : limit;
   }
-  return least > 0 ? least : otherwise;
+  return lowest > 0 ? lowest : default_limit;
 }
 
 void run_ranks(const apps::Command& command, const RanksCommand& c) {
@@ -252,12 +258,12 @@ void run_ranks(const apps::Command& command, const RanksCommand& c) {
   std::string text;
   try {
     const std::vector<Json> reports = read_reports(c.reports, {"command", "options", "ranks", "seconds"});
-    const auto take = [&](const char* option, const char* name, double& limit) {
+    const auto set_limit = [&](const char* option, const char* name, double& limit) {
       if (!command.given(option)) limit = measured_limit(reports, name, limit);
       limit *= 1e9;
     };
-    take("--node-bandwidth", "limit: rank to rank [GB/s]", limits.node_bandwidth);
-    take("--peer-reads", "limit: random 4-byte reads of a peer [G reads/s]", limits.peer_reads);
+    set_limit("--node-bandwidth", "limit: rank to rank [GB/s]", limits.node_bandwidth);
+    set_limit("--peer-reads", "limit: random 4-byte reads of a peer [G reads/s]", limits.peer_reads);
     limits.network_bandwidth *= 1e9;
     text = head_of(limits);
     for (const auto& [edges, jobs] : jobs_of(reports)) {
@@ -275,26 +281,26 @@ void run_ranks(const apps::Command& command, const RanksCommand& c) {
 
 std::unique_ptr<apps::Command> make_ranks() {
   auto [command, c] = apps::make_command<RanksCommand>(
-      "ranks", "what jobs would take on up to 1,024 GPUs: a model, from reports of one and of several ranks",
+      "ranks", "predicted time of jobs on up to 1,024 GPUs, from reports of one and of several ranks",
       run_ranks);
   command->group("Reports");
   command->text("REPORTS", "REPORTS", c->reports,
-                "a folder of reports of `sluice`, two a job, or of `sluice-bench scaling`");
+                "a folder with reports of `sluice`, two per job, or of `sluice-bench scaling`");
   command->group("Links");
-  command->real("--node", "GPUS", c->limits.node, "so many GPUs share the faster links");
+  command->real("--node", "GPUS", c->limits.node, "number of GPUs that the faster links connect");
   command->real("--node-bandwidth", "GB/s", c->limits.node_bandwidth,
-                "what a GPU receives there; not given: what the reports measured, if they did");
+                "what a GPU receives over the faster links (default: as measured in the reports, if there)");
   command->real("--network-bandwidth", "GB/s", c->limits.network_bandwidth,
                 "what a GPU receives from other nodes; not measured");
   command->real("--latency", "US", c->limits.latency,
-                "microseconds until a round's first message is there (k-core's rounds on two H200s)");
-  command->real("--message", "US", c->limits.message, "microseconds for each message more");
+                "microseconds until a round's first message arrives (k-core's rounds on two H200s)");
+  command->real("--message", "US", c->limits.message, "microseconds for each further message");
   command->real("--peer-reads", "G/s", c->limits.peer_reads,
-                "that a GPU makes at random in others' memory; not given: as --node-bandwidth");
+                "random reads by a GPU in others' memory (default: as for --node-bandwidth)");
   command->group("GPUs");
-  command->real("--round", "US", c->limits.round, "microseconds that a round takes at least");
-  command->real("--speed", "TIMES", c->limits.speed, "how fast they work beside the measured one");
-  command->real("--work", "TIMES", c->limits.work, "how much work and bytes jobs have beside the measured");
+  command->real("--round", "US", c->limits.round, "minimum time of a round, in microseconds");
+  command->real("--speed", "TIMES", c->limits.speed, "speed of these GPUs relative to the measured one");
+  command->real("--work", "TIMES", c->limits.work, "work and bytes of these jobs relative to the measured");
   command->set_example("sluice-bench ranks reports --network-bandwidth 25");
   return std::move(command);
 }

@@ -35,9 +35,9 @@ const Json* find_figure(const Json& report, const std::string& name, std::string
   return nullptr;
 }
 
-std::string run_line(std::size_t number_of_run, const Json& report) {
+std::string run_line(std::size_t run_number, const Json& report) {
   const Json& options = report["options"];
-  std::string line = fmt::format("{}. {}", number_of_run, report["device"].get<std::string>());
+  std::string line = fmt::format("{}. {}", run_number, report["device"].get<std::string>());
   const std::string processor = report.value("processor", "");
   if (report["device"].get<std::string>().starts_with("host")) {
     if (!processor.empty()) line += fmt::format(" ({})", processor);
@@ -78,7 +78,7 @@ std::string peers_table(const Json& rows) {
                         word("value"), word("device"), word("source"));
   }
   if (text.empty()) return text;
-  return "\n| beside a peer | Sluice | peer | device | run |\n|---|---|---|---|---|\n" + text;
+  return "\n| against a peer | Sluice | peer | device | run |\n|---|---|---|---|---|\n" + text;
 }
 
 }  // namespace sluice::bench

@@ -16,7 +16,7 @@ std::string number(double value);
 const Json* find_figure(const Json& report, const std::string& name, std::string& unit);
 
 /// `1. NVIDIA H100, 2026-11-23, commit f41b266: command; limits`
-std::string run_line(std::size_t number_of_run, const Json& report);
+std::string run_line(std::size_t run_number, const Json& report);
 
 /// A table of other systems' figures next to ours, one per row: `figure`, `sluice`, `peer`, `value`, `device`
 /// and `source`, all strings. Empty without rows. Throws Json::exception for a missing member.

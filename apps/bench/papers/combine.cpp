@@ -80,7 +80,7 @@ struct CombineByAtomics : View<Program> {
 struct PlaceFront {
   const Vertex* front;
   const EdgeIndex* offsets;
-  std::uint64_t *sums, *places;
+  std::uint64_t *sums, *positions;
   bool counts;
 
   template <class Lane>
@@ -89,24 +89,24 @@ struct PlaceFront {
     if (counts) {
       sums[i] = offsets[v + 1ull] - offsets[v];
     } else {
-      places[v] = sums[i] - offsets[v];
+      positions[v] = sums[i] - offsets[v];
     }
   }
 };
 
 template <class Program>
 struct WriteValues : View<Program> {
-  const std::uint64_t* places;
+  const std::uint64_t* positions;
   Vertex* targets;
   std::uint32_t* numbers;
   typename Program::State* values;
 
   template <class Lane>
   SLUICE_HD void edge(Vertex u, EdgeIndex e, Lane&) const {
-    const std::uint64_t place = places[u] + e;
-    targets[place] = this->out.targets[e];
-    numbers[place] = static_cast<std::uint32_t>(place);
-    values[place] = this->value(u, e);
+    const std::uint64_t position = positions[u] + e;
+    targets[position] = this->out.targets[e];
+    numbers[position] = static_cast<std::uint32_t>(position);
+    values[position] = this->value(u, e);
   }
 };
 
@@ -177,8 +177,8 @@ class Rounds {
     for (auto* list : {&front_, &next_}) *list = Buffer<Vertex>(device_, vertices, "worklists");
     for (auto* list : {&targets_, &sorted_, &numbers_, &order_})
       *list = Buffer<std::uint32_t>(device_, edges, kPurpose);
-    for (auto* places : {&places_, &rows_})
-      *places = Buffer<std::uint64_t>(device_, sorts_ ? vertices + 1 : 0, kPurpose);
+    for (auto* buffer : {&positions_, &rows_})
+      *buffer = Buffer<std::uint64_t>(device_, sorts_ ? vertices + 1 : 0, kPurpose);
     executor_.fill(begin_.data(), 0, begin_.bytes());
     counts_.clear();
     if constexpr (acc::BoundProgram<Program>) {
@@ -238,16 +238,16 @@ class Rounds {
   }
 
   void push_sorted(const VertexRange& front) {
-    PlaceFront place{front.vertices, front.offsets, sums_.data(), places_.data(), true};
-    executor_.for_each(front.count, {}, place);
+    PlaceFront place_front{front.vertices, front.offsets, sums_.data(), positions_.data(), true};
+    executor_.for_each(front.count, {}, place_front);
     const std::uint64_t count = executor_.exclusive_sum(sums_.data(), front.count);
     if (count == 0) return;
     check_items(count);
-    place.counts = false;
-    executor_.for_each(front.count, {}, place);
+    place_front.counts = false;
+    executor_.for_each(front.count, {}, place_front);
     executor_.for_each_edge(
         front, output(),
-        WriteValues<Program>{{view_}, places_.data(), targets_.data(), numbers_.data(), values_.data()});
+        WriteValues<Program>{{view_}, positions_.data(), targets_.data(), numbers_.data(), values_.data()});
     sort(count);
     PlaceRows rows{sorted_.data(), count, sums_.data(), rows_.data(), true};
     executor_.for_each(count, {}, rows);
@@ -284,7 +284,7 @@ class Rounds {
   Buffer<Vertex> front_, next_;
   Buffer<std::uint32_t> marks_;
   Buffer<std::uint32_t> targets_, sorted_, numbers_, order_;  ///< sorted_ and order_: by target
-  Buffer<std::uint64_t> places_, rows_, sums_;
+  Buffer<std::uint64_t> positions_, rows_, sums_;
   Buffer<unsigned char> scratch_;
   View<Program> view_;
 };

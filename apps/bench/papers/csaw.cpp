@@ -26,15 +26,15 @@ constexpr std::uint32_t kWalkLength = 2000, kPools[] = {20, 2000}, kPoolSteps = 
 constexpr std::uint64_t kCount = 100;  ///< vertices or edges of a `node` or `edge` sample
 
 /// Turns of techniques: at most this many times the repetitions, while their time is below the limit.
-constexpr unsigned kMostTurns = 20;
-constexpr double kTurnsMilliseconds = 400;
+constexpr unsigned kMaxRuns = 20;
+constexpr double kMaxMilliseconds = 400;
 
 struct Application {
   const char* name;
   samples::Options options;
 };
 
-samples::Options of_kind(samples::Kind kind, Bias bias = Bias::none) {
+samples::Options options_of(samples::Kind kind, Bias bias = Bias::none) {
   samples::Options o;
   o.kind = kind, o.bias = bias;
   return o;
@@ -42,10 +42,10 @@ samples::Options of_kind(samples::Kind kind, Bias bias = Bias::none) {
 
 /// The four applications of C-SAW's selection tests, in its order; `size` neighbours per vertex, two depths.
 std::vector<Application> applications(std::int64_t size) {
-  std::vector<Application> all{{"biased neighbor", of_kind(samples::Kind::neighbor, Bias::degree)},
-                               {"forest fire", of_kind(samples::Kind::forest_fire)},
-                               {"layer", of_kind(samples::Kind::layer, Bias::degree)},
-                               {"unbiased neighbor", of_kind(samples::Kind::neighbor)}};
+  std::vector<Application> all{{"biased neighbor", options_of(samples::Kind::neighbor, Bias::degree)},
+                               {"forest fire", options_of(samples::Kind::forest_fire)},
+                               {"layer", options_of(samples::Kind::layer, Bias::degree)},
+                               {"unbiased neighbor", options_of(samples::Kind::neighbor)}};
   const auto wide = static_cast<std::uint64_t>(size);
   all[0].options.fanout = all[3].options.fanout = {size, size};
   all[2].options.layer_sizes = {wide, wide * wide};
@@ -76,8 +76,9 @@ class Csaw {
     if (tables_.begin("C-SAW sizes")) sizes();
     resident_.reset();
     if (tables_.begin("C-SAW partitions")) partitions();
-    tables_.on_graphs("C-SAW graphs", false,
-                      [&](const std::string& name, Graph graph) { rates_on(name, std::move(graph)); });
+    tables_.for_each_graph_file("C-SAW graphs", false, [&](const std::string& name, Graph graph) {
+      rates_on(name, std::move(graph));
+    });
   }
 
  private:
@@ -86,14 +87,14 @@ class Csaw {
       graph_ = tables_.graph(kHostScale, kGpuScale);
       resident_.emplace(device_, graph_);
     }
-    tables_.on("Kronecker", graph_);
+    tables_.set_graph("Kronecker", graph_);
     return *resident_;
   }
 
   /// Times in ms, after a first run that builds the tables; `last` is the last run.
   template <class Run>
   std::vector<double> times(const std::string& row, RunStats& last, const Run& run) {
-    tables_.measuring(row);
+    tables_.report_progress(row);
     return repeated(tables_.options().repetitions, [&] {
       last = run();
       return last.compute_seconds * 1e3;
@@ -113,8 +114,8 @@ class Csaw {
     return rates;
   }
 
-  void put_rate(const std::string& row, const std::vector<double>& milliseconds, const RunStats& last) {
-    tables_.put(row, rates_of(milliseconds, last), "M edges/s", {{"ms", median(milliseconds)}});
+  void add_rate(const std::string& row, const std::vector<double>& milliseconds, const RunStats& last) {
+    tables_.add_row(row, rates_of(milliseconds, last), "M edges/s", {{"ms", median(milliseconds)}});
   }
 
   /// One row: the four applications on a graph.
@@ -129,7 +130,7 @@ class Csaw {
       cells.emplace_back(std::string(application.name) + ", M edges/s", rates_of(milliseconds, last));
       resident_->drop_tables();
     }
-    tables_.put_cells(name, "M edges/s of biased neighbor", std::move(cells), graph_);
+    tables_.add_row_of_cells(name, "M edges/s of biased neighbor", std::move(cells), graph_);
     resident_.reset();
   }
 
@@ -137,21 +138,21 @@ class Csaw {
     resident();
     RunStats last;
     auto all = applications(2);
-    all.push_back({"snowball", of_kind(samples::Kind::snowball)});
+    all.push_back({"snowball", options_of(samples::Kind::snowball)});
     for (const Application& application : all) {
       const bool ball = application.options.kind == samples::Kind::snowball;
       const Instance instances = ball ? extent_.balls : extent_.instances;
       const auto milliseconds = sample(application.name, application.options, instances, last);
-      put_rate(std::string(application.name) + ", " + apps::format_count(instances) + " instances",
+      add_rate(std::string(application.name) + ", " + apps::format_count(instances) + " instances",
                milliseconds, last);
       resident_->drop_tables();
     }
     for (const auto& [name, kind] :
          {std::pair("node, ", samples::Kind::node), {"edge, ", samples::Kind::edge}}) {
-      samples::Options chosen = of_kind(kind);
+      samples::Options chosen = options_of(kind);
       chosen.count = std::min<std::uint64_t>(kCount, graph_.vertices());
       const auto milliseconds = sample(name, chosen, extent_.instances, last);
-      put_rate(name + apps::format_count(extent_.instances) + " instances", milliseconds, last);
+      add_rate(name + apps::format_count(extent_.instances) + " instances", milliseconds, last);
     }
     walks::Options walk;
     walk.kind = walks::Kind::biased, walk.bias = Bias::degree, walk.length = kWalkLength;
@@ -176,14 +177,14 @@ class Csaw {
   void walks(const std::string& name, Instance instances, const Run& run) {
     RunStats last;
     const auto milliseconds = times(name, last, [&] { return run(instances); });
-    put_rate(name + apps::format_count(instances) + " instances", milliseconds, last);
+    add_rate(name + apps::format_count(instances) + " instances", milliseconds, last);
     resident_->drop_tables();
   }
 
   void selection() {
     resident();
     for (const Application& application : applications(8)) {
-      put_selection(application, select_by_turns(application));
+      add_selection(application, select_alternating(application));
       resident_->drop_tables();
     }
   }
@@ -199,27 +200,28 @@ class Csaw {
   };
 
   /// Techniques take turns, so that other load affects all of them alike. Short runs take more turns.
-  std::vector<Selected> select_by_turns(const Application& application) {
+  std::vector<Selected> select_alternating(const Application& application) {
     const Instance instances = std::min<Instance>(graph_.vertices(), extent_.picking);
-    const unsigned turns = tables_.options().repetitions;
+    const unsigned repetitions = tables_.options().repetitions;
     std::vector<Selected> selected(std::size(kTechniques));
-    double spent = 0;
-    for (unsigned r = 0; r <= turns || (r <= kMostTurns * turns && spent < kTurnsMilliseconds); ++r) {
+    double elapsed = 0;
+    for (unsigned r = 0; r <= repetitions || (r <= kMaxRuns * repetitions && elapsed < kMaxMilliseconds);
+         ++r) {
       for (std::size_t t = 0; t < selected.size(); ++t) {
-        tables_.measuring(application.name);
+        tables_.report_progress(application.name);
         samples::Options o = application.options;
         o.select = kTechniques[t].select, o.collision = kTechniques[t].collision;
         o.seed = tables_.options().seed;
         selected[t].last = sampling::run_samples(*resident_, random_starts(instances), o, nullptr);
         if (r == 0) continue;  // warm-up, which builds the tables
         selected[t].milliseconds.push_back(selected[t].last.compute_seconds * 1e3);
-        spent += selected[t].milliseconds.back();
+        elapsed += selected[t].milliseconds.back();
       }
     }
     return selected;
   }
 
-  void put_selection(const Application& application, const std::vector<Selected>& selected) {
+  void add_selection(const Application& application, const std::vector<Selected>& selected) {
     const double repeated = median(selected.front().milliseconds);
     double linear = 0;
     for (std::size_t t = 0; t < selected.size(); ++t) {
@@ -234,17 +236,17 @@ class Csaw {
       } else if (linear > 0) {
         columns.emplace_back("% searches saved", 100 * (1 - searches / linear));
       }
-      tables_.put(row, selected[t].milliseconds, "ms", std::move(columns));
+      tables_.add_row(row, selected[t].milliseconds, "ms", std::move(columns));
     }
   }
 
   /// One size varies; the other is at its maximum.
   void sizes() {
-    constexpr Instance kMost = 16000;
+    constexpr Instance kMaxInstances = 16000;
     constexpr std::int64_t kLargest = 8;
     resident();
     const auto time = [&](Instance instances, std::int64_t size) {
-      samples::Options o = of_kind(samples::Kind::neighbor, Bias::degree);
+      samples::Options o = options_of(samples::Kind::neighbor, Bias::degree);
       o.fanout = {size, size, size};
       const std::string row =
           apps::format_count(instances) + " instances, NeighborSize " + std::to_string(size);
@@ -252,9 +254,9 @@ class Csaw {
       auto milliseconds = sample(row, o, instances, last);
       const auto edges = static_cast<double>(last.sampled_edges);
       const double rate = edges / median(milliseconds) * 1e-3;
-      tables_.put(row, std::move(milliseconds), "ms", {{"edges", edges}, {"M edges/s", rate}});
+      tables_.add_row(row, std::move(milliseconds), "ms", {{"edges", edges}, {"M edges/s", rate}});
     };
-    for (const std::int64_t size : {1, 2, 4}) time(kMost, size);
+    for (const std::int64_t size : {1, 2, 4}) time(kMaxInstances, size);
     for (const Instance instances : {2000, 4000, 8000, 16000}) time(instances, kLargest);
     resident_->drop_tables();
   }
@@ -269,8 +271,8 @@ class Csaw {
     for (const Figure& figure : run_ablation(device_, options)) {
       if (figure.name == "vertices") vertices = figure.value;
       if (figure.name == "stored edges")
-        tables_.on("Kronecker, four partitions if not said otherwise, two of them on the device",
-                   static_cast<std::uint64_t>(vertices), static_cast<std::uint64_t>(figure.value));
+        tables_.set_graph("Kronecker, four partitions if not said otherwise, two of them on the device",
+                          static_cast<std::uint64_t>(vertices), static_cast<std::uint64_t>(figure.value));
       const auto colon = figure.name.find(", 4000: ");
       if (colon == figure.name.npos) continue;
       const std::string row = figure.name.substr(0, colon) + ", " + figure.name.substr(colon + 8);
@@ -278,7 +280,7 @@ class Csaw {
         if (row.ends_with(std::string(", ") + name)) first = figure.value, against = name;
       Columns columns{{"times " + against, first / figure.value}};
       columns.insert(columns.end(), figure.columns.begin(), figure.columns.end());
-      tables_.put(row, {figure.low, figure.value, figure.high}, "ms", std::move(columns));
+      tables_.add_row(row, {figure.low, figure.value, figure.high}, "ms", std::move(columns));
     }
   }
 

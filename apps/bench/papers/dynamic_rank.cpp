@@ -85,9 +85,9 @@ struct Runs {
     l1 += run.l1;
   }
   double mean(double sum) const { return sum / static_cast<double>(milliseconds.size()); }
-  double times(const Runs& anew) const {
+  double times(const Runs& static_runs) const {
     const auto sum = [](const std::vector<double>& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
-    return sum(anew.milliseconds) / sum(milliseconds);
+    return sum(static_runs.milliseconds) / sum(milliseconds);
   }
 };
 
@@ -97,20 +97,20 @@ void add_batch(std::vector<Runs>& runs, const ReplayBatch& batch, std::uint64_t 
 }
 
 /// Adds a row: static PageRank, and the methods compared with it. `dfp` is the last method.
-void put_runs(Tables& tables, const std::string& row, const Methods& methods, const std::vector<Runs>& runs,
+void add_runs(Tables& tables, const std::string& row, const Methods& methods, const std::vector<Runs>& runs,
               const Columns& more) {
-  const Runs &anew = runs.front(), &dfp = runs.back();
+  const Runs &static_runs = runs.front(), &dfp = runs.back();
   Columns columns;
   for (std::size_t i = 0; i < methods.size(); ++i)
-    columns.emplace_back(methods[i].name + ", times static", runs[i + 1].times(anew));
-  for (const auto& column : {std::pair("static, iterations", anew.mean(anew.iterations)),
+    columns.emplace_back(methods[i].name + ", times static", runs[i + 1].times(static_runs));
+  for (const auto& column : {std::pair("static, iterations", static_runs.mean(static_runs.iterations)),
                              {"dfp, iterations", dfp.mean(dfp.iterations)},
                              {"dfp, % affected", 100 * dfp.mean(dfp.affected)},
-                             {"static, L1 error", anew.mean(anew.l1)},
+                             {"static, L1 error", static_runs.mean(static_runs.l1)},
                              {"dfp, L1 error", dfp.mean(dfp.l1)}})
     columns.push_back(column);
   std::ranges::copy(more, std::back_inserter(columns));
-  tables.put(row, anew.milliseconds, "ms of static", std::move(columns));
+  tables.add_row(row, static_runs.milliseconds, "ms of static", std::move(columns));
 }
 
 /// Changes one graph, batch after batch.
@@ -131,7 +131,7 @@ class RandomBatches {
   std::vector<Size> rows(const std::string& name, std::span<const double> fractions, const Methods& methods,
                          const Columns& more = {}) {
     std::vector<Size> sizes = follow(name, fractions, methods);
-    for (const Size& size : sizes) put_runs(tables_, name + size.name, methods, size.runs, more);
+    for (const Size& size : sizes) add_runs(tables_, name + size.name, methods, size.runs, more);
     return sizes;
   }
 
@@ -142,17 +142,17 @@ class RandomBatches {
     if (sizes.empty()) return;
     double times = 0;
     for (const Size& size : sizes) times += size.runs.back().times(size.runs.front());
-    tables_.put("mean of these sizes, dfp as published", {times / static_cast<double>(sizes.size())},
-                "times static");
+    tables_.add_row("mean of these sizes, dfp as published", {times / static_cast<double>(sizes.size())},
+                    "times static");
     tables_.begin(table + ", errors");  // the same runs give the errors
-    tables_.on(kind, graph_.vertices(), edges_);
+    tables_.set_graph(kind, graph_.vertices(), edges_);
     for (const auto& [name, runs] : sizes) {
       Columns columns;
       for (std::size_t i = 0; i < methods.size(); ++i)
         columns.emplace_back(methods[i].name, runs[i + 1].mean(runs[i + 1].l1));
       columns.emplace_back("static, of the worst vertex", runs.front().linf);
       columns.emplace_back("dfp, of the worst vertex", runs.back().linf);
-      tables_.put(name, {runs.front().mean(runs.front().l1)}, "in L1, static", std::move(columns));
+      tables_.add_row(name, {runs.front().mean(runs.front().l1)}, "in L1, static", std::move(columns));
     }
   }
 
@@ -168,8 +168,8 @@ class RandomBatches {
       }
       times.erase(times.begin());
       std::ranges::copy(errors, std::back_inserter(times));
-      tables_.put(i == 0 ? "static" : methods[i - 1].name, sizes.front().runs[i].milliseconds,
-                  ("ms, " + sizes.front().name).c_str(), std::move(times));
+      tables_.add_row(i == 0 ? "static" : methods[i - 1].name, sizes.front().runs[i].milliseconds,
+                      ("ms, " + sizes.front().name).c_str(), std::move(times));
     }
   }
 
@@ -181,7 +181,7 @@ class RandomBatches {
     for (const double fraction : fractions) {
       const std::string size = batch_name(fraction);
       if (batch_lines(graph_, fraction) < 1)
-        tables_.put_words(name + size, "less than an edge of this graph");
+        tables_.add_text(name + size, "less than an edge of this graph");
       else
         sizes.push_back({size, follow(name + size, fraction, methods)});
     }
@@ -196,7 +196,7 @@ class RandomBatches {
     followers.begin(graph_);
     std::vector<Runs> runs(methods.size() + 1);
     for (unsigned r = 0; r < tables_.options().repetitions; ++r) {
-      tables_.measuring(row);
+      tables_.report_progress(row);
       ReplayBatch batch;
       UpdateResult update = updated(fraction);
       followers.follow(update, batch);
@@ -230,8 +230,8 @@ void on_generated(Tables& tables, Device& device, const char* kind, io::GraphKin
   const auto table = [&](const std::string& name, const DanglingRule& rule, const auto& rows) {
     if (!tables.begin(name)) return;
     RandomBatches batches(tables, device, tables.graph(kHostScale, kGpuScale, of));
-    if (!has_in_edges(batches.graph())) return tables.put_words("graph", "has no in-edges");
-    tables.on(kind, batches.graph());
+    if (!has_in_edges(batches.graph())) return tables.add_text("graph", "has no in-edges");
+    tables.set_graph(kind, batches.graph());
     batches.set_dangling(rule.dangling);
     rows(batches, name);
   };
@@ -252,9 +252,9 @@ void split_rows(RandomBatches& batches, const std::string& before, Columns colum
 
 void splits(Tables& tables, Device& device, const char* table, const char* kind, io::GraphKind of) {
   if (!tables.begin(table)) return;
-  if (!tables.on_gpu("all")) return;
+  if (!tables.has_gpu("all")) return;
   RandomBatches batches(tables, device, tables.graph(kHostScale, kGpuScale, of));
-  tables.on(kind, batches.graph());
+  tables.set_graph(kind, batches.graph());
   split_rows(batches, "");
 }
 
@@ -275,7 +275,7 @@ TemporalEdges in_order_of_time(const Graph& graph) {
 /// Replays the last tenth of the edges in batches: a row for each size of batches.
 void replays(Tables& tables, Device& device, pagerank::Dangling dangling, const std::string& name,
              const Graph& graph) {
-  if (graph.edges() == 0) return tables.put_words(name, "has no edges");
+  if (graph.edges() == 0) return tables.add_text(name, "has no edges");
   const TemporalEdges edges = in_order_of_time(graph);
   pagerank::Options rank;
   rank.dangling = dangling;
@@ -287,12 +287,12 @@ void replays(Tables& tables, Device& device, pagerank::Dangling dangling, const 
     methods.push_back({std::string(apps::name_of(apps::kRankMethods, method)), {}});
   for (const double fraction : kFileFractions) {
     const std::string row = name + ", " + batch_name(fraction);
-    tables.measuring(row);
+    tables.report_progress(row);
     options.batch_fraction = fraction;
     std::vector<Runs> runs(methods.size() + 1);
     replay(device, edges, rank, options,
            [&](const ReplayBatch& batch) { add_batch(runs, batch, graph.vertices()); });
-    put_runs(tables, row, methods, runs,
+    add_runs(tables, row, methods, runs,
              {{"batches", static_cast<double>(runs.front().milliseconds.size())}});
   }
 }
@@ -305,24 +305,26 @@ void run_dynamic_rank(Tables& tables, Device& device) {
   splits(tables, device, "DF-P splits", "Kronecker", io::GraphKind::kronecker);
   if (tables.options().graph.empty())
     splits(tables, device, "DF-P splits, grid", "grid", io::GraphKind::grid);
-  tables.on_graphs("DF-P splits of graphs", false, [&](const std::string& name, Graph graph) {
-    if (!tables.on_gpu(name)) return;
-    if (!has_in_edges(graph)) return tables.put_words(name, "has no in-edges");
+  tables.for_each_graph_file("DF-P splits of graphs", false, [&](const std::string& name, Graph graph) {
+    if (!tables.has_gpu(name)) return;
+    if (!has_in_edges(graph)) return tables.add_text(name, "has no in-edges");
     const Columns size{{"stored edges", static_cast<double>(graph.edges())}};
     RandomBatches batches(tables, device, std::move(graph));
     split_rows(batches, name + ", ", size);
   });
   for (const DanglingRule& rule : kDanglingRules) {
-    tables.on_graphs("DF-P batches of graphs" + rule.table, false, [&](const std::string& name, Graph graph) {
-      if (!has_in_edges(graph)) return tables.put_words(name, "has no in-edges");
-      const Columns size{{"stored edges", static_cast<double>(graph.edges())}};
-      RandomBatches batches(tables, device, std::move(graph));
-      batches.set_dangling(rule.dangling);
-      batches.rows(name + ", ", kFileFractions, all_methods(), size);
-    });
-    tables.on_graphs("DF-P graphs" + rule.table, true, [&](const std::string& name, const Graph& graph) {
-      replays(tables, device, rule.dangling, name, graph);
-    });
+    tables.for_each_graph_file("DF-P batches of graphs" + rule.table, false,
+                               [&](const std::string& name, Graph graph) {
+                                 if (!has_in_edges(graph)) return tables.add_text(name, "has no in-edges");
+                                 const Columns size{{"stored edges", static_cast<double>(graph.edges())}};
+                                 RandomBatches batches(tables, device, std::move(graph));
+                                 batches.set_dangling(rule.dangling);
+                                 batches.rows(name + ", ", kFileFractions, all_methods(), size);
+                               });
+    tables.for_each_graph_file("DF-P graphs" + rule.table, true,
+                               [&](const std::string& name, const Graph& graph) {
+                                 replays(tables, device, rule.dangling, name, graph);
+                               });
   }
 }
 

@@ -18,9 +18,9 @@ namespace {
 
 constexpr double kShares[] = {0.01, 0.02, 0.03, 0.1, 0.2, 0.3};
 constexpr Instance kEvaluated = 30, kEvaluatedOnGpu = 500;
-constexpr Instance kAsked = 1000, kAskedOnGpu = 4096;
-constexpr Instance kAlone = 8;            ///< queries one after the other
-constexpr std::uint32_t kMostBalls = 16;  ///< concurrent balls of a query
+constexpr Instance kQueries = 1000, kQueriesOnGpu = 4096;
+constexpr Instance kLatencyQueries = 8;  ///< queries one after the other
+constexpr std::uint32_t kMaxBalls = 16;  ///< concurrent balls of a query
 constexpr std::uint32_t kTables[] = {1, 4, 10};
 constexpr std::uint64_t kPublishedTable = 10 * 200;  ///< c = 10, k = 200
 
@@ -42,7 +42,7 @@ class MeloPpr {
     if (begin(", precision")) precision();
     if (begin(", memory and time")) memory_and_time();
     if (begin(", memory as published")) counted_as_published();
-    if (begin(", integers")) put_meloppr_integers(tables_, device_, graph_);
+    if (begin(", integers")) add_meloppr_integers(tables_, device_, graph_);
   }
 
   /// For a given graph: one row in each table.
@@ -62,8 +62,8 @@ class MeloPpr {
         const std::string column = fmt::format("% at {:.0f}%", 100 * share);
         strict.push_back({column, {found.strict}}), lenient.push_back({column, {found.lenient}});
       }
-      tables_.put_cells(row + ", strict", "% at 1%", std::move(strict), graph_);
-      tables_.put_cells(row + ", lenient", "% at 1%", std::move(lenient), graph_);
+      tables_.add_row_of_cells(row + ", strict", "% at 1%", std::move(strict), graph_);
+      tables_.add_row_of_cells(row + ", lenient", "% at 1%", std::move(lenient), graph_);
     }
   }
 
@@ -74,21 +74,21 @@ class MeloPpr {
     const Counted one = counted(published, name_, 1), two = counted(published, name_, 0.1);
     ppr::Options o = six_steps(ppr::Method::exact);
     o.state = ppr::State::sparse;
-    const double alone = median(measure(name_, o).microseconds);
+    const double one_stage = median(measure(name_, o).microseconds);
     o = six_steps(ppr::Method::staged), o.expand = 0.1;
     const double staged = median(measure(name_, o).microseconds);
-    tables_.put_cells(name_, "MB at most, one stage",
-                      {{"", {one.most * 1e-6}},
-                       {"MB at most, 3,3 at 10%", {two.most * 1e-6}},
-                       {"times less, mean of queries", {two.times_less}},
-                       {"us a query, one stage", {alone}},
-                       {"us a query, 3,3 at 10%", {staged}},
-                       {"times as fast", {alone / staged}}},
-                      graph_);
+    tables_.add_row_of_cells(name_, "MB at most, one stage",
+                             {{"", {one.most * 1e-6}},
+                              {"MB at most, 3,3 at 10%", {two.most * 1e-6}},
+                              {"times less, mean of queries", {two.times_less}},
+                              {"us a query, one stage", {one_stage}},
+                              {"us a query, 3,3 at 10%", {staged}},
+                              {"times as fast", {one_stage / staged}}},
+                             graph_);
   }
 
   /// Measures concurrent balls of a query, and concurrent queries.
-  void run_side_by_side() {
+  void run_parallelism() {
     if (begin(", parallelism")) parallelism();
   }
 
@@ -96,13 +96,13 @@ class MeloPpr {
   bool begin(const char* what) {
     if (!tables_.begin(fmt::format("MeLoPPR {}{}", name_, what))) return false;
     if (graph_.edges() == 0) graph_ = tables_.graph(kMelopprHostScale, gpu_scale_, kind_, kMelopprEdgeFactor);
-    tables_.on(fmt::format("{} of edge factor {}", name_, kMelopprEdgeFactor), graph_);
+    tables_.set_graph(fmt::format("{} of edge factor {}", name_, kMelopprEdgeFactor), graph_);
     return true;
   }
 
-  ppr::Stats ask(const Device& device, Instance queries, ppr::Options o) {
+  ppr::Stats run_queries(const Device& device, Instance queries, ppr::Options o) {
     o.seed = tables_.options().seed;
-    return ppr::run_ppr(device, graph_, random_starts(queries), o, nothing_);
+    return ppr::run_ppr(device, graph_, random_starts(queries), o, null_sink_);
   }
 
   void precision() {
@@ -128,11 +128,11 @@ class MeloPpr {
   /// untruncated scores.
   void evaluate(const std::string& row, const ppr::Options& o) {
     const auto [truncated, limit] = evaluated(row, o);
-    tables_.put(row, {truncated.strict}, "%",
-                {{"% of scored", truncated.of_scored},
-                 {"% lenient", truncated.lenient},
-                 {"% of the limit", limit.strict},
-                 {"% of the limit's scored", limit.of_scored}});
+    tables_.add_row(row, {truncated.strict}, "%",
+                    {{"% of scored", truncated.of_scored},
+                     {"% lenient", truncated.lenient},
+                     {"% of the limit", limit.strict},
+                     {"% of the limit's scored", limit.of_scored}});
   }
 
   struct Precisions {
@@ -140,10 +140,10 @@ class MeloPpr {
   };
 
   Precisions evaluated(const std::string& row, ppr::Options o) {
-    tables_.measuring(row);
+    tables_.report_progress(row);
     o.seed = tables_.options().seed;
     const Starts starts = random_starts(device_.is_cuda() ? kEvaluatedOnGpu : kEvaluated);
-    ppr::Evaluator evaluator(device_, graph_, starts, o, nothing_);
+    ppr::Evaluator evaluator(device_, graph_, starts, o, null_sink_);
     ppr::run_ppr(device_, graph_, starts, o, evaluator);
     const double percent = 100 / static_cast<double>(evaluator.queries());
     Precisions found{evaluator.truncated(), evaluator.limit()};
@@ -155,21 +155,21 @@ class MeloPpr {
   void memory_and_time() {
     ppr::Options single = six_steps(ppr::Method::exact);
     single.state = ppr::State::sparse;  // as in the paper and the stages
-    const Cost beside = measure("one stage, in a table", single);
-    put("one stage, in a table", beside, beside);
+    const Cost baseline = measure("one stage, in a table", single);
+    add_row("one stage, in a table", baseline, baseline);
     single.state = ppr::State::automatic;
-    cost("one stage, as Sluice chooses", single, beside);
+    cost("one stage, as Sluice chooses", single, baseline);
     ppr::Options staged = six_steps(ppr::Method::staged);
     for (const double share : {0.3, 0.1, 0.01}) {
       staged.expand = share;
-      cost(fmt::format("3,3 at {:.0f}%", 100 * share), staged, beside);
+      cost(fmt::format("3,3 at {:.0f}%", 100 * share), staged, baseline);
     }
     staged.one_by_one = true;
-    cost("3,3 at 1%, one by one", staged, beside);
+    cost("3,3 at 1%, one by one", staged, baseline);
     staged.table_limit = ppr::TableLimit::hard;
     for (const std::uint32_t table : kTables) {
       staged.table = table;
-      cost(fmt::format("3,3 at 1%, one by one, a table of {} k", table), staged, beside);
+      cost(fmt::format("3,3 at 1%, one by one, a table of {} k", table), staged, baseline);
     }
   }
 
@@ -179,11 +179,11 @@ class MeloPpr {
     PublishedMemory published(host, graph_);
     const auto row = [&](const std::string& name, double share) {
       const Counted counts = counted(published, name, share);
-      tables_.put(name, {counts.mean * 1e-3}, "KB a query",
-                  {{"KB at most", counts.most * 1e-3},
-                   {"times less, mean of queries", counts.times_less},
-                   {"KB of Sluice's sub-graph", counts.sub_graph * 1e-3},
-                   {"times less KB of it", counts.sub_graph_times_less}});
+      tables_.add_row(name, {counts.mean * 1e-3}, "KB a query",
+                      {{"KB at most", counts.most * 1e-3},
+                       {"times less, mean of queries", counts.times_less},
+                       {"KB of Sluice's sub-graph", counts.sub_graph * 1e-3},
+                       {"times less KB of it", counts.sub_graph_times_less}});
     };
     row("one stage", 1);
     for (const double share : {0.1, 0.01}) row(fmt::format("3,3 at {:.0f}%", 100 * share), share);
@@ -197,7 +197,7 @@ class MeloPpr {
 
   /// A `share` of 1 means one stage.
   Counted counted(PublishedMemory& published, const std::string& row, double share) const {
-    tables_.measuring(row);
+    tables_.report_progress(row);
     Counted counts;
     for (Instance q = 0; q < kCounted; ++q) {
       const Vertex seed = seed_of(q);
@@ -225,52 +225,52 @@ class MeloPpr {
 
   Instance queries_of(const ppr::Options& o) const {
     if (o.one_by_one) return device_.is_cuda() ? kOneByOneOnGpu : kOneByOne;
-    return device_.is_cuda() ? kAskedOnGpu : kAsked;
+    return device_.is_cuda() ? kQueriesOnGpu : kQueries;
   }
 
   /// Measures after a first run, which allocates the queries' memory.
   Cost measure(const std::string& row, const ppr::Options& o) {
-    tables_.measuring(row);
+    tables_.report_progress(row);
     Cost cost;
     cost.microseconds = repeated(tables_.options().repetitions, [&] {
-      const ppr::Stats stats = ask(device_, queries_of(o), o);
-      const auto asked = static_cast<double>(stats.queries);
-      cost.mean_kb = static_cast<double>(stats.query_bytes) / asked * 1e-3;
+      const ppr::Stats stats = run_queries(device_, queries_of(o), o);
+      const auto queries = static_cast<double>(stats.queries);
+      cost.mean_kb = static_cast<double>(stats.query_bytes) / queries * 1e-3;
       cost.most_kb = static_cast<double>(stats.peak_query_bytes) * 1e-3;
-      return stats.compute_seconds / asked * 1e6;
+      return stats.compute_seconds / queries * 1e6;
     });
     return cost;
   }
 
-  void put(const std::string& row, const Cost& cost, const Cost& beside) {
-    tables_.put(row, cost.microseconds, "us a query",
-                {{"times one stage", median(beside.microseconds) / median(cost.microseconds)},
-                 {"KB a query", cost.mean_kb},
-                 {"times less KB", ratio(beside.mean_kb, cost.mean_kb)},
-                 {"KB at most", cost.most_kb},
-                 {"times less at most", ratio(beside.most_kb, cost.most_kb)}});
+  void add_row(const std::string& row, const Cost& cost, const Cost& baseline) {
+    tables_.add_row(row, cost.microseconds, "us a query",
+                    {{"times one stage", median(baseline.microseconds) / median(cost.microseconds)},
+                     {"KB a query", cost.mean_kb},
+                     {"times less KB", ratio(baseline.mean_kb, cost.mean_kb)},
+                     {"KB at most", cost.most_kb},
+                     {"times less at most", ratio(baseline.most_kb, cost.most_kb)}});
   }
 
-  void cost(const std::string& row, const ppr::Options& o, const Cost& beside) {
-    put(row, measure(row, o), beside);
+  void cost(const std::string& row, const ppr::Options& o, const Cost& baseline) {
+    add_row(row, measure(row, o), baseline);
   }
 
   void parallelism() {
     balls();
     if (device_.is_cuda()) return;  // a GPU always runs one query per block
     const ppr::Options o = six_steps(ppr::Method::staged);
-    double alone = 0;
+    double one_query_rate = 0;
     for (unsigned p = 1; p <= std::min(device_.threads(), 16u); p *= 2) {
       const std::string row = fmt::format("{} {} side by side", p, p == 1 ? "query" : "queries");
-      tables_.measuring(row);
-      const Device some({.choice = DeviceChoice::host, .threads = p});
+      tables_.report_progress(row);
+      const Device host({.choice = DeviceChoice::host, .threads = p});
       const auto rates = repeated(tables_.options().repetitions, [&] {
-        const ppr::Stats stats = ask(some, kAsked, o);
+        const ppr::Stats stats = run_queries(host, kQueries, o);
         return static_cast<double>(stats.queries) / stats.compute_seconds;
       });
-      if (p == 1) alone = median(rates);
+      if (p == 1) one_query_rate = median(rates);
       const double rate = median(rates);
-      tables_.put(row, rates, "queries/s", {{"times one", rate / alone}});
+      tables_.add_row(row, rates, "queries/s", {{"times one", rate / one_query_rate}});
     }
   }
 
@@ -278,37 +278,38 @@ class MeloPpr {
   void balls() {
     ppr::Options single = six_steps(ppr::Method::exact);
     single.state = ppr::State::sparse;
-    const double beside = latency("one query, one stage", single, 0, 0);
+    const double baseline = latency("one query, one stage", single, 0, 0);
     ppr::Options staged = six_steps(ppr::Method::staged);
-    latency("one query, 3,3 at 10%, balls merged", staged, beside, 0);
+    latency("one query, 3,3 at 10%, balls merged", staged, baseline, 0);
     staged.one_by_one = true;
     for (const std::uint32_t table : {0u, 10u}) {
       if (table != 0) staged.table_limit = ppr::TableLimit::hard, staged.table = table;
-      const std::string of = table == 0 ? "" : fmt::format(", a table of {} k", table);
-      double alone = 0;
-      for (staged.balls = 1; staged.balls <= kMostBalls; staged.balls *= 2) {
+      const std::string table_text = table == 0 ? "" : fmt::format(", a table of {} k", table);
+      double one_ball_milliseconds = 0;
+      for (staged.balls = 1; staged.balls <= kMaxBalls; staged.balls *= 2) {
         const double milliseconds =
-            latency(fmt::format("one query, 3,3 at 10%{}, P of {}", of, staged.balls), staged, beside, alone);
-        if (staged.balls == 1) alone = milliseconds;
+            latency(fmt::format("one query, 3,3 at 10%{}, P of {}", table_text, staged.balls), staged,
+                    baseline, one_ball_milliseconds);
+        if (staged.balls == 1) one_ball_milliseconds = milliseconds;
       }
     }
   }
 
   double latency(const std::string& row, ppr::Options o, double one_stage, double one_ball) {
-    tables_.measuring(row);
+    tables_.report_progress(row);
     o.seed = tables_.options().seed;
-    const Starts starts = random_starts(kAlone);
+    const Starts starts = random_starts(kLatencyQueries);
     const auto backend = ppr::make_ppr_backend(device_, graph_, starts, o, {}, 1);
     const auto milliseconds = repeated(tables_.options().repetitions, [&] {
       double seconds = 0;
-      for (Instance q = 0; q < kAlone; ++q)
-        seconds += ppr::run_ppr(*backend, {q, q + 1}, nothing_).compute_seconds;
-      return seconds / kAlone * 1e3;
+      for (Instance q = 0; q < kLatencyQueries; ++q)
+        seconds += ppr::run_ppr(*backend, {q, q + 1}, null_sink_).compute_seconds;
+      return seconds / kLatencyQueries * 1e3;
     });
     const double middle = median(milliseconds);
     Columns columns{{"times one stage", one_stage > 0 ? one_stage / middle : 1}};
     if (o.one_by_one) columns.emplace_back("times P of 1", one_ball > 0 ? one_ball / middle : 1);
-    tables_.put(row, milliseconds, "ms a query", std::move(columns));
+    tables_.add_row(row, milliseconds, "ms a query", std::move(columns));
     return middle;
   }
 
@@ -317,7 +318,7 @@ class MeloPpr {
   std::string name_;
   io::GraphKind kind_ = io::GraphKind::kronecker;
   unsigned gpu_scale_ = kMelopprGpuScale;
-  NoScores nothing_;
+  NullSink null_sink_;
   Graph graph_;
 };
 
@@ -327,7 +328,7 @@ void run_meloppr(Tables& tables, Device& device) {
   MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker).run();
   if (tables.options().graph.empty()) MeloPpr(tables, device, "uniform", io::GraphKind::uniform).run();
   // One query uses little of a GPU, so the graph has the host's size.
-  MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker, kMelopprHostScale).run_side_by_side();
+  MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker, kMelopprHostScale).run_parallelism();
   const auto rows = [&](const char* table, void (MeloPpr::*row)()) {
     on_meloppr_graphs(tables, table, [&](const std::string& name, Graph graph) {
       MeloPpr on_graph(tables, device, name, std::move(graph));

@@ -11,15 +11,14 @@ inline constexpr unsigned kMelopprHostScale = 13, kMelopprGpuScale = 16, kMelopp
 inline constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< each reads edges hundreds of times
 
 /// Rows of graph files with at most this many stored edges: one by one, balls of graphs with hubs take long.
-inline constexpr std::uint64_t kMelopprMostEdges = 2'000'000;
+inline constexpr std::uint64_t kMelopprMaxEdges = 2'000'000;
 
 /// Calls use(name, graph) for the graph files to which this paper applies: undirected ones without times.
 template <class Use>
 void on_meloppr_graphs(Tables& tables, const char* table, const Use& use) {
-  tables.on_graphs(table, false, [&](const std::string& name, Graph graph) {
+  tables.for_each_graph_file(table, false, [&](const std::string& name, Graph graph) {
     if (graph.directed) return;
-    if (graph.edges() > kMelopprMostEdges)
-      return tables.put_words(name, "more than two million stored edges");
+    if (graph.edges() > kMelopprMaxEdges) return tables.add_text(name, "more than two million stored edges");
     use(name, std::move(graph));
   });
 }
@@ -42,7 +41,7 @@ inline double ratio(double a, double b) {
 }
 
 /// Adds rows to the current table: scores of 32 bits compared with those of 64.
-void put_meloppr_integers(Tables& tables, Device& device, const Graph& graph);
+void add_meloppr_integers(Tables& tables, Device& device, const Graph& graph);
 
 /// Measures balls in their own sub-graphs, compared with balls in the graph's lists.
 void run_meloppr_sub_graphs(Tables& tables, Device& device);

@@ -71,8 +71,8 @@ class Integers {
   /// A query's mass has `degree` units for each vertex that it reaches in six steps (0: the maximum), or as
   /// many as its ball gives (--score-units average, largest). The reference has 64 bits and the same method.
   void loss(const std::string& row, ppr::Options o, double degree) {
-    tables_.measuring(row);
-    constexpr double kMostUnits = ~std::uint32_t{0};
+    tables_.report_progress(row);
+    constexpr double kMaxUnits = ~std::uint32_t{0};
     double common = 0, error = 0, units = 0, memory = 0;
     for (Instance q = 0; q < kCounted; ++q) {
       o.first_instance = q, o.last_instance = q + 1;
@@ -83,16 +83,16 @@ class Integers {
       const double wanted = degree * static_cast<double>(exact.reached);
       if (o.unit_degree == ppr::BallDegree::none)
         o.score_units =
-            static_cast<std::uint32_t>(degree == 0 ? kMostUnits : std::clamp(wanted, 1.0, kMostUnits));
+            static_cast<std::uint32_t>(degree == 0 ? kMaxUnits : std::clamp(wanted, 1.0, kMaxUnits));
       const Answer own = answer(o);
       common += own.common(right), error += own.error, units += own.units;
       memory += ratio(own.bytes, right.bytes);
     }
     const double percent = 100.0 / kCounted;
-    tables_.put(row, {100 - percent * common}, "% lost of precision",
-                {{"units a query", units / kCounted},
-                 {"% of the mass missed", percent * error},
-                 {"% of the memory of 64 bits", percent * memory}});
+    tables_.add_row(row, {100 - percent * common}, "% lost of precision",
+                    {{"units a query", units / kCounted},
+                     {"% of the mass missed", percent * error},
+                     {"% of the memory of 64 bits", percent * memory}});
   }
 
   Answer answer(ppr::Options o) {
@@ -109,7 +109,7 @@ class Integers {
 
 }  // namespace
 
-void put_meloppr_integers(Tables& tables, Device& device, const Graph& graph) {
+void add_meloppr_integers(Tables& tables, Device& device, const Graph& graph) {
   Integers(tables, device, graph).run();
 }
 

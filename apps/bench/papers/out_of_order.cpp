@@ -21,7 +21,7 @@ RunStats run_out_of_order(ResidentGraph& graph, const Starts& starts, const samp
     return run(samples::ForestFireSample{{bias}, options.depth, Probability::of(options.probability)});
   const auto depths = static_cast<std::uint32_t>(options.fanout.size());
   if (options.kind != samples::Kind::neighbor || depths > samples::NeighborSample::kMaxDepth)
-    throw UsageError("neighbor samples of at most 64 depths and forest fires alone go on out of order");
+    throw UsageError("out of order: only neighbor samples of at most 64 depths, and forest fires");
   samples::NeighborSample sampler{{bias}, depths, options.replace};
   std::ranges::copy(options.fanout, sampler.fanout);
   return run(sampler);

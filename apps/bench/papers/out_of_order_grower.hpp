@@ -240,7 +240,7 @@ class OutOfOrderGrower {
         selector_(device_, levels_, cache, setup.graph.peers != nullptr),
         done_(levels_.program().sampler.depth(), kPurpose) {
     if (!setup.revisit || setup.graph.paging.shard)
-      throw UsageError("samples go on out of order under tree semantics (--revisit), on one rank");
+      throw UsageError("samples out of order need tree semantics (--revisit) and one rank");
   }
 
   /// Grows instances [first, first + count).
@@ -262,7 +262,7 @@ class OutOfOrderGrower {
     std::uint64_t sum = levels_.bytes() + selector_.bytes() + ranges_.bytes() + depth_.bytes() +
                         selected_.bytes() + slots_.bytes() + begins_.bytes() + columns_.bytes() +
                         done_.items.bytes();
-    for (const SampleLevel& level : made_) sum += level.bytes();
+    for (const SampleLevel& level : deeper_levels_) sum += level.bytes();
     return sum;
   }
 
@@ -285,7 +285,7 @@ class OutOfOrderGrower {
   }
 
   void begin(std::uint64_t instances) {
-    made_.clear();
+    deeper_levels_.clear();
     const std::uint32_t depths = levels_.program().sampler.depth();
     ranges_.reserve(device_, depths * instances, kPurpose);
     depth_.reserve(device_, instances, kPurpose);
@@ -317,15 +317,15 @@ class OutOfOrderGrower {
       begins_.reserve(device_, count + 1, kPurpose);
       executor.template for_each_group<NoCounters>(count, Groups::warps,
                                                    CountArrivals{view_, instances, begins_.data()});
-      SampleLevel& next = made_.emplace_back();
+      SampleLevel& next = deeper_levels_.emplace_back();
       next.entries = executor.exclusive_sum(begins_.data(), count);
       next.frontier.reserve(device_, next.entries, kPurpose);
       if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kPurpose);
       executor.template for_each_group<NoCounters>(
           count, Groups::warps,
-          PutArrivals{view_, instances, begins_.data(), static_cast<std::uint32_t>(made_.size()),
+          PutArrivals{view_, instances, begins_.data(), static_cast<std::uint32_t>(deeper_levels_.size()),
                       next.frontier.data(), next.parents.data()});
-      next.entries > 0 ? queue(next, depth + 2) : made_.pop_back();
+      next.entries > 0 ? queue(next, depth + 2) : deeper_levels_.pop_back();
     }
   }
 
@@ -368,7 +368,7 @@ class OutOfOrderGrower {
                          Program::kUpdates ? level.arrivals.data() : level.targets.data()});
     };
     add(levels_.level_at(0));
-    for (const SampleLevel& level : made_) add(level);
+    for (const SampleLevel& level : deeper_levels_) add(level);
     columns_.reserve(device_, columns.size(), kPurpose);
     copy_to_device(device_, columns_.data(), columns.data(), columns.size() * sizeof(MadeLevel));
     view_.levels = columns_.data();
@@ -379,7 +379,7 @@ class OutOfOrderGrower {
   RunStats& stats_;
   Levels levels_;
   samples::LevelSelector<Levels> selector_;
-  std::deque<SampleLevel> made_;  ///< of depths after the seeds'
+  std::deque<SampleLevel> deeper_levels_;  ///< of depths after the seeds'
   InstancesView view_{};
   Buffer<EntryRange> ranges_;
   Buffer<std::uint32_t> depth_;

@@ -29,14 +29,14 @@ class PublishedMemory {
 
   /// The largest ball of two stages of `steps` steps each, and a table. The next stage expands a `share`.
   Bytes two_stages(Vertex seed, std::uint32_t steps, double share, std::uint64_t table) {
-    Bytes most = known_ball(seed, steps);
+    Bytes largest = known_ball(seed, steps);
     for (const Vertex next : next_stage(seed, steps, share)) {
       const Bytes bytes = known_ball(next, steps);
-      most.published = std::max(most.published, bytes.published);
-      most.sub_graph = std::max(most.sub_graph, bytes.sub_graph);
+      largest.published = std::max(largest.published, bytes.published);
+      largest.sub_graph = std::max(largest.sub_graph, bytes.sub_graph);
     }
-    most.published += std::min(table, graph_.vertices()) * 8;
-    return most;
+    largest.published += std::min(table, graph_.vertices()) * 8;
+    return largest;
   }
 
  private:

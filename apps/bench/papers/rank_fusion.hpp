@@ -14,6 +14,6 @@ std::vector<double> rank_times(Tables& tables, Device& device, const Graph& grap
                                pagerank::RankFusion fusion, pagerank::Result& last);
 
 /// Adds rows to the current table: launches, registers and times for each choice of fused rounds.
-void put_rank_fusions(Tables& tables, Device& device, const Graph& graph);
+void add_rank_fusions(Tables& tables, Device& device, const Graph& graph);
 
 }  // namespace sluice::bench::papers

@@ -29,7 +29,7 @@ constexpr std::size_t kTenths = 10;
 struct Program {
   const char* name;
   std::function<std::vector<acc::AccStats>(const acc::AccOptions&)> run;
-  acc::AccDirection usual = acc::AccDirection::automatic;  ///< the default of its command
+  acc::AccDirection default_direction = acc::AccDirection::automatic;  ///< the default of its command
 };
 
 /// Means over the sources.
@@ -73,17 +73,17 @@ class Simdx {
 
   /// Measures the size of the threads' bins. If a bin is full, jit discards all bins and uses a ballot.
   void bins() {
-    std::vector<Way> ways{{"ballot", {push, ballot}}};
+    std::vector<Variant> variants{{"ballot", {push, ballot}}};
     for (const unsigned bin : kBins)
-      ways.push_back({"bins of " + std::to_string(bin), {.direction = push, .bin = bin}});
-    compare(programs(), ways, "times ballot");
+      variants.push_back({"bins of " + std::to_string(bin), {.direction = push, .bin = bin}});
+    compare(programs(), variants, "times ballot");
   }
 
   /// The percentage of rounds with a ballot, in each tenth of the rounds.
   void patterns() {
     for (const Program& program : programs()) {
-      if (!tables_.on_gpu(program.name)) continue;
-      const Mean mean = measure(program.name, program, {program.usual});
+      if (!tables_.has_gpu(program.name)) continue;
+      const Mean mean = measure(program.name, program, {program.default_direction});
       Columns columns;
       for (std::size_t tenth = 0; tenth < kTenths; ++tenth) {
         const std::size_t begin = mean.trace.size() * tenth / kTenths,
@@ -94,7 +94,7 @@ class Simdx {
         const double rounds = static_cast<double>(std::max<std::size_t>(end - begin, 1));
         columns.emplace_back("% " + std::to_string(tenth + 1), 100 * static_cast<double>(ballots) / rounds);
       }
-      put(program.name, mean, std::move(columns));
+      add_row(program.name, mean, std::move(columns));
     }
   }
 
@@ -105,11 +105,11 @@ class Simdx {
                      {"push registers", mean.push_registers},
                      {"pull registers", mean.pull_registers}};
     };
-    const Way together{"all", {.fusion = all}}, phases{"push-pull", {.fusion = push_pull}},
-        alone{"none", {.fusion = none}};
-    compare(programs(), {together, phases, alone}, "times all", true, launched);
-    compare({beliefs()}, {together, alone}, "times all", true, launched);  // only pulls
-    put_rank_fusions(tables_, device_, graph_);
+    const Variant fused{"all", {.fusion = all}}, push_pull_fused{"push-pull", {.fusion = push_pull}},
+        unfused{"none", {.fusion = none}};
+    compare(programs(), {fused, push_pull_fused, unfused}, "times all", true, launched);
+    compare({beliefs()}, {fused, unfused}, "times all", true, launched);  // only pulls
+    add_rank_fusions(tables_, device_, graph_);
   }
 
   void directions() {
@@ -148,11 +148,12 @@ class Simdx {
     if (!graph_.directed) all.push_back(beliefs());  // messages need both directions
     std::vector<std::pair<std::string, std::vector<double>>> cells;
     for (const Program& program : all)
-      cells.emplace_back(std::string(program.name) + ", ms",
-                         measure(graph + ", " + program.name, program, {program.usual}).milliseconds);
+      cells.emplace_back(
+          std::string(program.name) + ", ms",
+          measure(graph + ", " + program.name, program, {program.default_direction}).milliseconds);
     pagerank::Result last;
     cells.emplace_back("pagerank, ms", rank_times(tables_, device_, graph_, graph + ", pagerank", {}, last));
-    tables_.put_cells(graph, "ms of bfs", std::move(cells), graph_);
+    tables_.add_row_of_cells(graph, "ms of bfs", std::move(cells), graph_);
   }
 
  private:
@@ -164,34 +165,35 @@ class Simdx {
     double atomics = 0;
     for (const auto& [name, combine] : {std::pair(", atomics, launches", PushCombine::atomics),
                                         {", no atomics, sorted values", PushCombine::sorted}}) {
-      tables_.measuring(program + name);
+      tables_.report_progress(program + name);
       PushRounds last;
       const std::vector<double> milliseconds =
           repeated(tables_.options().repetitions, [&] { return (last = run(combine)).seconds * 1e3; });
-      tables_.put_beside(atomics, program + name, milliseconds, {{"rounds", last.rounds}}, "times atomics");
+      tables_.add_compared_row(atomics, program + name, milliseconds, {{"rounds", last.rounds}},
+                               "times atomics");
     }
   }
 
   /// One of several ways to run a program.
-  struct Way {
+  struct Variant {
     std::string name;
     acc::AccOptions options;
   };
 
   /// Adds a row per program and way, with the speed-up over the first way and the columns of `more`. The host
   /// has no filters: rows that are `of_gpu`, or have another filter than jit, need a GPU.
-  void compare(const std::vector<Program>& some, const std::vector<Way>& ways, const char* column,
-               bool of_gpu = true, const std::function<Columns(const Mean&)>& more = {}) {
-    for (const Program& program : some) {
+  void compare(const std::vector<Program>& selected, const std::vector<Variant>& variants, const char* column,
+               bool needs_gpu = true, const std::function<Columns(const Mean&)>& more_columns = {}) {
+    for (const Program& program : selected) {
       double first = 0;
-      for (const auto& [name, options] : ways) {
+      for (const auto& [name, options] : variants) {
         const std::string row = std::string(program.name) + ", " + name;
-        if ((of_gpu || options.filter != jit) && !tables_.on_gpu(row)) continue;
+        if ((needs_gpu || options.filter != jit) && !tables_.has_gpu(row)) continue;
         const Mean mean = measure(row, program, options);
         if (first == 0) first = median(mean.milliseconds);
         Columns columns{{column, first / median(mean.milliseconds)}};
-        if (more) std::ranges::copy(more(mean), std::back_inserter(columns));
-        put(row, mean, std::move(columns));
+        if (more_columns) std::ranges::copy(more_columns(mean), std::back_inserter(columns));
+        add_row(row, mean, std::move(columns));
       }
     }
   }
@@ -244,7 +246,7 @@ class Simdx {
 
   /// Counts are equal in all repetitions, unless they depend on the order of atomic operations.
   Mean measure(const std::string& row, const Program& program, const acc::AccOptions& options) {
-    tables_.measuring(row);
+    tables_.report_progress(row);
     Mean mean;
     mean.milliseconds = repeated(tables_.options().repetitions, [&] {
       const auto all = program.run(options);
@@ -266,10 +268,10 @@ class Simdx {
     return mean;
   }
 
-  void put(const std::string& row, const Mean& mean, Columns columns) {
+  void add_row(const std::string& row, const Mean& mean, Columns columns) {
     columns.emplace_back("rounds", mean.rounds);
     columns.emplace_back("ballot rounds", mean.refills);
-    tables_.put(row, mean.milliseconds, "ms", std::move(columns));
+    tables_.add_row(row, mean.milliseconds, "ms", std::move(columns));
   }
 
   Tables& tables_;
@@ -288,7 +290,7 @@ void tables_of(Tables& tables, Device& device, const char* kind, const std::func
   const auto table = [&](const char* name, void (Simdx::*rows)()) {
     if (!tables.begin(std::string("SIMD-X ") + name + ", " + kind)) return;
     if (!programs) programs = std::make_unique<Simdx>(tables, device, make());
-    tables.on(kind, programs->graph());
+    tables.set_graph(kind, programs->graph());
     (*programs.*rows)();
   };
   table("filters", &Simdx::filters);
@@ -303,7 +305,7 @@ void tables_of(Tables& tables, Device& device, const char* kind, const std::func
 
 /// Adds a row: times of the programs on a graph, and of PageRank to 1e-10.
 void runtimes_on(Tables& tables, Device& device, const std::string& name, Graph graph) {
-  if (graph.directed && graph.in.offsets.empty()) return tables.put_words(name, "has no in-edges");
+  if (graph.directed && graph.in.offsets.empty()) return tables.add_text(name, "has no in-edges");
   Simdx(tables, device, std::move(graph)).runtimes(name);
 }
 
@@ -313,12 +315,12 @@ void run_simdx_on_ranks(Tables& tables, Device& device) {
        {std::pair("SIMD-X filters on ranks", whole), {"SIMD-X filters on ranks, in partitions", parts}}) {
     if (!tables.begin(name)) continue;
     if (apps::world().size() == 1) {
-      tables.put_words("all", "needs several ranks");
+      tables.add_text("all", "needs several ranks");
       continue;
     }
     Simdx ranks(tables, device, tables.graph(kHostScale, kGpuScale),
                 {.paging = paging, .ranks = &apps::world()});
-    tables.on("Kronecker", ranks.graph());
+    tables.set_graph("Kronecker", ranks.graph());
     ranks.filters_on_ranks();
   }
 }
@@ -332,7 +334,7 @@ void run_simdx(Tables& tables, Device& device) {
     if (!tables.begin(name)) return;
     Simdx parts(tables, device, tables.graph(kHostScale, kGpuScale),
                 {.paging = {.partitions = 4, .slots = 2}});
-    tables.on("Kronecker", parts.graph());
+    tables.set_graph("Kronecker", parts.graph());
     (parts.*rows)();
   };
   in_partitions("SIMD-X filters in partitions", &Simdx::filters_in_partitions);
@@ -343,7 +345,7 @@ void run_simdx(Tables& tables, Device& device) {
                                      {"uniform", io::GraphKind::uniform}})
       runtimes_on(tables, device, name, tables.graph(kHostScale, kGpuScale, kind));
   }
-  tables.on_graphs("SIMD-X graphs", false, [&](const std::string& name, Graph graph) {
+  tables.for_each_graph_file("SIMD-X graphs", false, [&](const std::string& name, Graph graph) {
     runtimes_on(tables, device, name, std::move(graph));
   });
 }

@@ -18,14 +18,14 @@ bool Tables::begin(std::string name) {
   return options_.wants(name_);
 }
 
-void Tables::on(const std::string& kind, std::uint64_t vertices, std::uint64_t edges) {
-  put_words("graph",
-            fmt::format("{}, {} vertices, {} stored edges", options_.graph.empty() ? kind : options_.graph,
-                        apps::format_count(vertices), apps::format_count(edges)));
+void Tables::set_graph(const std::string& kind, std::uint64_t vertices, std::uint64_t edges) {
+  add_text("graph",
+           fmt::format("{}, {} vertices, {} stored edges", options_.graph.empty() ? kind : options_.graph,
+                       apps::format_count(vertices), apps::format_count(edges)));
 }
 
-void Tables::on_graphs(const std::string& table, bool timed,
-                       const std::function<void(const std::string&, Graph)>& use) {
+void Tables::for_each_graph_file(const std::string& table, bool timed,
+                                 const std::function<void(const std::string&, Graph)>& use) {
   if (!begin(table)) return;
   for (const std::string& file : options_.graphs) {
     const io::GraphInfo info = io::read_graph_info(file);
@@ -34,38 +34,39 @@ void Tables::on_graphs(const std::string& table, bool timed,
   }
 }
 
-void Tables::measuring(const std::string& row) const {
+void Tables::report_progress(const std::string& row) const {
   if (options_.progress) options_.progress(name_ + ": " + row);
 }
 
-void Tables::put(const std::string& row, const std::vector<double>& values, const char* unit,
-                 Columns columns) {
+void Tables::add_row(const std::string& row, const std::vector<double>& values, const char* unit,
+                     Columns columns) {
   figures_.push_back(figure_of(name_ + ": " + row, values, unit, {}, std::move(columns)));
 }
 
-void Tables::put_cells(const std::string& row, const char* unit,
-                       std::vector<std::pair<std::string, std::vector<double>>> cells, const Graph& graph) {
+void Tables::add_row_of_cells(const std::string& row, const char* unit,
+                              std::vector<std::pair<std::string, std::vector<double>>> cells,
+                              const Graph& graph) {
   Columns columns;
   for (std::size_t i = 1; i < cells.size(); ++i)
     columns.emplace_back(cells[i].first, median(std::move(cells[i].second)));
   columns.emplace_back("vertices", static_cast<double>(graph.vertices()));
   columns.emplace_back("stored edges", static_cast<double>(graph.edges()));
-  put(row, std::move(cells.front().second), unit, std::move(columns));
+  add_row(row, std::move(cells.front().second), unit, std::move(columns));
 }
 
-void Tables::put_beside(double& first, const std::string& row, const std::vector<double>& milliseconds,
-                        Columns columns, const char* beside) {
+void Tables::add_compared_row(double& first, const std::string& row, const std::vector<double>& milliseconds,
+                              Columns columns, const char* ratio_column) {
   if (first == 0) first = median(milliseconds);
-  columns.insert(columns.begin(), {beside, first / median(milliseconds)});
-  put(row, milliseconds, "ms", std::move(columns));
+  columns.insert(columns.begin(), {ratio_column, first / median(milliseconds)});
+  add_row(row, milliseconds, "ms", std::move(columns));
 }
 
-bool Tables::on_gpu(const std::string& row) {
-  if (!device_.is_cuda()) put_words(row, "needs a GPU");
+bool Tables::has_gpu(const std::string& row) {
+  if (!device_.is_cuda()) add_text(row, "needs a GPU");
   return device_.is_cuda();
 }
 
-void Tables::put_words(const std::string& row, std::string words) {
+void Tables::add_text(const std::string& row, std::string words) {
   figures_.push_back({name_ + ": " + row, 0, "", 0, 0, {}, {}, std::move(words)});
 }
 
@@ -91,7 +92,7 @@ std::vector<Figure> run_papers(Device& device, const Options& options) {
     papers::run_simdx(tables, device);
   }
   papers::run_simdx_on_ranks(tables, device);
-  return tables.take();
+  return tables.release_figures();
 }
 
 }  // namespace sluice::bench

@@ -120,17 +120,17 @@ pagerank::Plan plan_replay(const Device& device, const TemporalSource& edges, co
 }
 
 void print_plan(const Device& device, const TemporalSource& edges, const ReplayMemory& memory,
-                ReplayGraphPlace where, const pagerank::Plan& plan) {
-  const bool stays = where == ReplayGraphPlace::stays;
-  const std::uint64_t held = stays ? memory.file_bytes : memory.graph_bytes;
-  const std::uint64_t host = host_budget().used() + memory.needed(where, plan.host_bytes);
+                ReplayGraphStorage storage, const pagerank::Plan& plan) {
+  const bool in_file = storage == ReplayGraphStorage::in_file;
+  const std::uint64_t stored_bytes = in_file ? memory.file_bytes : memory.graph_bytes;
+  const std::uint64_t host = host_budget().used() + memory.needed(storage, plan.host_bytes);
   const auto line = [](const char* what, std::uint64_t bytes) {
     return fmt::format("{:<22} {:>12}\n", what, format_size(bytes));
   };
   std::string text = fmt::format("{:<22} {:>12} vertices, {} edges\n", "replay",
                                  format_count(edges.vertices()), format_count(edges.size()));
   text += line("device memory", plan.device_bytes) + line("  ranks", plan.state_bytes);
-  text += line("host memory", host) + line(stays ? "  graph, in a file" : "  graph", held) +
+  text += line("host memory", host) + line(in_file ? "  graph, in a file" : "  graph", stored_bytes) +
           line("  a batch", memory.update_bytes);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print(text);
@@ -145,20 +145,20 @@ pagerank::RankPlace place_of(const ReplayCommand& c) {
 }
 
 /// The place of the graph, and the plan for it.
-std::pair<ReplayGraphPlace, pagerank::Plan> fit(const Device& device, const TemporalSource& edges,
-                                                const ReplayMemory& memory, const ReplayCommand& c) {
+std::pair<ReplayGraphStorage, pagerank::Plan> fit(const Device& device, const TemporalSource& edges,
+                                                  const ReplayMemory& memory, const ReplayCommand& c) {
   pagerank::RankPlace place = place_of(c);
   pagerank::Plan plan = plan_replay(device, edges, c.rank, c.replay, place);
-  const ReplayGraphPlace where = place_of_replay(memory, plan.host_bytes, c.common);
-  if (where == ReplayGraphPlace::stays) {
+  const ReplayGraphStorage storage = choose_replay_storage(memory, plan.host_bytes, c.common);
+  if (storage == ReplayGraphStorage::in_file) {
     place.paging.transport = Transport::file;
     plan = plan_replay(device, edges, c.rank, c.replay, place);
   }
-  return {where, plan};
+  return {storage, plan};
 }
 
 /// Sets what other options imply. Throws UsageError.
-void settle(const Command& command, ReplayCommand& c) {
+void resolve_options(const Command& command, ReplayCommand& c) {
   if (command.given("--method")) {
     refuse_idle_frontier(command, c.method);
     c.replay.methods = {c.method};
@@ -183,36 +183,36 @@ void report_replay(const Command& command, const TemporalFile& read, const Devic
 
 void print_batches(const TemporalSource& edges, const std::vector<ReplayBatch>& batches,
                    double batch_fraction) {
-  say(fmt::format(
+  print_message(fmt::format(
       "replay: {} vertices, {} temporal edges, {} batches of {} (of the last: {} new edges, {} in "
       "all)\n",
       format_count(edges.vertices()), format_count(edges.size()), batches.size(), batch_fraction,
       batches.empty() ? 0 : batches.back().counts.inserted, batches.empty() ? 0 : batches.back().edges));
-  if (!batches.empty()) say(table(batches));
+  if (!batches.empty()) print_message(table(batches));
 }
 
 /// Replays with all methods, or the one given. Prints a table on standard error; the report has every batch.
 void run_replay(const Command& command, ReplayCommand& c) {
-  settle(command, c);
+  resolve_options(command, c);
   const CommonOptions& common = c.common;
   require_scratch(common);
   const Stopwatch watch;
-  cover_outputs({common.report, "-"}, common.scratch);
+  register_outputs({common.report, "-"}, common.scratch);
   ReportFile report_file(world().is_root() && !common.plan ? common.report : "", common.force);
   apply_host_ceiling(common);
-  announce(command, common);
+  print_options(command, common);
   const Device device(device_of_rank(common));
-  say_refused_gpu(command, common, device);
+  warn_unusable_gpu(command, common, device);
   const std::string scratch =
       common.scratch.empty() ? std::filesystem::temp_directory_path().string() : common.scratch;
   const TemporalFile read = read_temporal(c.file, scratch, threads_of(common));
   const TemporalSource& edges = *read.edges;
-  require_same_on_all_ranks(same_options(command) +
+  require_same_on_all_ranks(shared_options_text(command) +
                             fmt::format("vertices {}\ntemporal edges {}\n", edges.vertices(), edges.size()));
   const ReplayMemory memory(edges, c.replay);
-  const auto [where, plan] = fit(device, edges, memory, c);
-  if (common.plan) return print_plan(device, edges, memory, where, plan);
-  const auto graphs = keep_replay_graphs(where, common);
+  const auto [storage, plan] = fit(device, edges, memory, c);
+  if (common.plan) return print_plan(device, edges, memory, storage, plan);
+  const auto graphs = make_replay_graphs(storage, common);
   Report report;
   report.load_seconds = watch.seconds();
   Progress progress(common.progress, common.quiet);
@@ -235,15 +235,16 @@ void run_replay(const Command& command, ReplayCommand& c) {
 
 std::unique_ptr<Command> make_replay() {
   auto [command, c] = make_command<ReplayCommand>(
-      "replay", "PageRank of a temporal graph: every method beside static, after every batch", run_replay);
+      "replay", "PageRank of a temporal graph: every method compared with static, after every batch",
+      run_replay);
   command->group("Graph");
   command->input_file("EDGES", c->file, "edges with times, in any order: third column");
-  command->real("--initial", "PART", c->replay.initial, "the part of them that the first graph holds");
+  command->real("--initial", "PART", c->replay.initial, "fraction of the edges in the first graph");
   command->real("--batch-fraction", "PART", c->replay.batch_fraction,
-                "a batch's edges, as a part of all edges of the file");
-  command->whole("--batches", c->replay.batches, 1, "consecutive batches, if there are as many");
+                "edges of a batch, as a fraction of all edges of the file");
+  command->integer("--batches", c->replay.batches, 1, "number of consecutive batches, at most");
   command->group("Ranks");
-  command->choice("--method", c->method, kRankMethods, "one beside static");
+  command->choice("--method", c->method, kRankMethods, "one method, compared with static");
   command->options().back().default_text = "all";
   declare_rank_options(*command, c->rank);
   declare_frontier(*command, c->replay.rules);
@@ -251,13 +252,13 @@ std::unique_ptr<Command> make_replay() {
   declare_report(*command, c->common);
   command->flag("--force", c->common.force, "replace what exists");
   command->flag("--verify", c->common.verify, "check every method's ranks after every batch");
-  command->flag("--plan", c->common.plan, "say what the job would need, and run nothing");
+  command->flag("--plan", c->common.plan, "print the memory that the job needs, without running it");
   command->group("Machine");
   declare_device(*command, c->common);
   command->group("Messages");
   declare_messages(*command, c->common);
   command->set_idle(kIdleForSolvers);
-  command->set_takes_ranks();
+  command->set_allows_ranks();
   command->set_example("sluice-bench replay edges.txt --batch-fraction 1e-4 --batches 100");
   return std::move(command);
 }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kEdgesAtOnce = 1u << 16;
 /// Batches that are merged while edges are read. After this number the file is rewritten, because each read
 /// scans all of them.
-constexpr unsigned kMostBatches = 16;
+constexpr unsigned kMaxBatchesPerFile = 16;
 
 /// The first edges, as an input of a conversion.
 class FirstEdges final : public io::EdgeStream {
@@ -48,9 +48,9 @@ class FirstEdges final : public io::EdgeStream {
   std::vector<Vertex> source_, target_;
 };
 
-class GraphsInFiles final : public ReplayGraphs {
+class FileReplayGraphs final : public ReplayGraphs {
  public:
-  GraphsInFiles(bool stays, const apps::CommonOptions& common) : stays_(stays) {
+  FileReplayGraphs(bool in_file, const apps::CommonOptions& common) : in_file_(in_file) {
     // All ranks of the machine know this name, so it is removed even if the job is forced to end.
     const std::string tag = broadcast_text(apps::world(), io::temporary_tag(), 0, "a folder for the graph");
     if (writes()) folder_.emplace(apps::folder_of_ranks("-", common.scratch, tag));
@@ -59,7 +59,7 @@ class GraphsInFiles final : public ReplayGraphs {
   }
 
   Graph first(const TemporalSource& edges, std::uint64_t count, unsigned threads) override {
-    return written([&] {
+    return write_and_read([&] {
       io::ConvertOptions options;
       options.compact = false, options.keep_self_loops = true, options.reverse = true;
       options.threads = threads, options.force = true;
@@ -68,9 +68,9 @@ class GraphsInFiles final : public ReplayGraphs {
     });
   }
 
-  Graph keep(Graph graph) override {
-    if (!stays_ || ++batches_ % kMostBatches != 0) return graph;
-    return written([&] { io::write_graph(path_, graph, true); });
+  Graph store(Graph graph) override {
+    if (!in_file_ || ++batches_ % kMaxBatchesPerFile != 0) return graph;
+    return write_and_read([&] { io::write_graph(path_, graph, true); });
   }
 
  private:
@@ -78,16 +78,16 @@ class GraphsInFiles final : public ReplayGraphs {
 
   /// One rank of the machine calls write(), and all open the file; an open file needs no name.
   template <class Write>
-  Graph written(Write&& write) {
+  Graph write_and_read(Write&& write) {
     if (writes()) write();
     apps::world().barrier("the graph of the replay");
-    Graph graph = stays_ ? io::open_graph(path_, {.in = true}) : io::read_graph(path_, {.in = true});
+    Graph graph = in_file_ ? io::open_graph(path_, {.in = true}) : io::read_graph(path_, {.in = true});
     apps::world().barrier("the graph of the replay");
     if (writes()) fs::remove(path_);
     return graph;
   }
 
-  bool stays_;
+  bool in_file_;
   std::optional<apps::TemporaryFolder> folder_;
   std::string path_;
   unsigned batches_ = 0;
@@ -110,30 +110,34 @@ ReplayMemory::ReplayMemory(const TemporalSource& edges, const ReplayOptions& opt
   file_bytes = 2 * lists(0);
 }
 
-std::uint64_t ReplayMemory::needed(ReplayGraphPlace place, std::uint64_t beside) const {
-  const std::uint64_t held = place == ReplayGraphPlace::stays ? file_bytes : graph_bytes;
-  const std::uint64_t making = place == ReplayGraphPlace::made ? build_bytes : io::kMinConversionMemory;
-  return std::max(making, held + update_bytes + beside);
+std::uint64_t ReplayMemory::needed(ReplayGraphStorage storage, std::uint64_t other_bytes) const {
+  const std::uint64_t stored = storage == ReplayGraphStorage::in_file ? file_bytes : graph_bytes;
+  const std::uint64_t build =
+      storage == ReplayGraphStorage::built_in_memory ? build_bytes : io::kMinConversionMemory;
+  return std::max(build, stored + update_bytes + other_bytes);
 }
 
-ReplayGraphPlace place_of_replay(const ReplayMemory& memory, std::uint64_t beside,
-                                 const apps::CommonOptions& common) {
+ReplayGraphStorage choose_replay_storage(const ReplayMemory& memory, std::uint64_t other_bytes,
+                                         const apps::CommonOptions& common) {
   const std::uint64_t available = host_budget().available();
   const bool wanted = common.paging.transport == Transport::file ||
                       (common.distribution == apps::Distribution::shard && apps::world().size() > 1);
-  const auto fits = [&](ReplayGraphPlace place) { return memory.needed(place, beside) <= available; };
-  auto best = ReplayGraphPlace::stays;
-  for (const auto place : {ReplayGraphPlace::read, ReplayGraphPlace::made}) {
-    if (!wanted && fits(place)) best = place;
+  const auto fits = [&](ReplayGraphStorage storage) {
+    return memory.needed(storage, other_bytes) <= available;
+  };
+  auto best = ReplayGraphStorage::in_file;
+  for (const auto storage : {ReplayGraphStorage::loaded_from_file, ReplayGraphStorage::built_in_memory}) {
+    if (!wanted && fits(storage)) best = storage;
   }
-  std::uint64_t place[] = {static_cast<std::uint64_t>(best)};
-  apps::world().all_reduce(place, Reduce::max, "the ranks' budgets");
-  return static_cast<ReplayGraphPlace>(place[0]);
+  std::uint64_t chosen[] = {static_cast<std::uint64_t>(best)};
+  apps::world().all_reduce(chosen, Reduce::max, "the ranks' budgets");
+  return static_cast<ReplayGraphStorage>(chosen[0]);
 }
 
-std::unique_ptr<ReplayGraphs> keep_replay_graphs(ReplayGraphPlace place, const apps::CommonOptions& common) {
-  if (place == ReplayGraphPlace::made) return std::make_unique<ReplayGraphs>();
-  return std::make_unique<GraphsInFiles>(place == ReplayGraphPlace::stays, common);
+std::unique_ptr<ReplayGraphs> make_replay_graphs(ReplayGraphStorage storage,
+                                                 const apps::CommonOptions& common) {
+  if (storage == ReplayGraphStorage::built_in_memory) return std::make_unique<ReplayGraphs>();
+  return std::make_unique<FileReplayGraphs>(storage == ReplayGraphStorage::in_file, common);
 }
 
 }  // namespace sluice::bench

@@ -29,44 +29,44 @@ class RecycledMemory final : public HostMemory {
   /// Allocates slightly more than requested, so that growing arrays still fit. Throws BudgetError.
   Block allocate(std::uint64_t bytes, const char* purpose) override {
     if (bytes == 0) return {std::make_shared<char>(), nullptr, 0};
-    auto kept = pool_->take(bytes, purpose);
-    void* const data = kept->data();
+    auto memory = pool_->acquire(bytes, purpose);
+    void* const data = memory->data();
     // The last owner of the array's storage returns it to the pool.
-    const auto put = [pool = pool_](Kept* done) { pool->put(std::unique_ptr<Kept>(done)); };
-    return {std::shared_ptr<Kept>(kept.release(), put), data, 0};
+    const auto release = [pool = pool_](Memory* done) { pool->release(std::unique_ptr<Memory>(done)); };
+    return {std::shared_ptr<Memory>(memory.release(), release), data, 0};
   }
 
  private:
-  using Kept = Staging<std::byte>;
-  static constexpr std::uint64_t kSlackPart = 16;
+  using Memory = Staging<std::byte>;
+  static constexpr std::uint64_t kSlackDivisor = 16;
   /// A graph has six columns that may be rewritten one after the other.
-  static constexpr std::size_t kMostSpare = 6;
+  static constexpr std::size_t kMaxSpare = 6;
 
   class Pool {
    public:
     explicit Pool(const Device& device) : device_(device) {}
 
-    std::unique_ptr<Kept> take(std::uint64_t bytes, const char* purpose) {
+    std::unique_ptr<Memory> acquire(std::uint64_t bytes, const char* purpose) {
       if (auto found = find(bytes)) return found;
-      const std::uint64_t size = bytes + bytes / kSlackPart;
+      const std::uint64_t size = bytes + bytes / kSlackDivisor;
       try {
-        return std::make_unique<Kept>(device_, size, purpose);
+        return std::make_unique<Memory>(device_, size, purpose);
       } catch (const BudgetError&) {
-        give_back();
+        free_spare();
       }
-      return std::make_unique<Kept>(device_, size, purpose);
+      return std::make_unique<Memory>(device_, size, purpose);
     }
 
-    void put(std::unique_ptr<Kept> kept) {
-      std::unique_ptr<Kept> dropped;  // freed outside the lock
+    void release(std::unique_ptr<Memory> memory) {
+      std::unique_ptr<Memory> freed;  // freed outside the lock
       const std::lock_guard lock(mutex_);
       if (closed_) {
-        dropped = std::move(kept);
+        freed = std::move(memory);
         return;
       }
-      spare_.push_back(std::move(kept));
-      if (spare_.size() <= kMostSpare) return;
-      dropped = std::move(spare_.front());
+      spare_.push_back(std::move(memory));
+      if (spare_.size() <= kMaxSpare) return;
+      freed = std::move(spare_.front());
       spare_.erase(spare_.begin());
     }
 
@@ -76,18 +76,18 @@ class RecycledMemory final : public HostMemory {
         const std::lock_guard lock(mutex_);
         closed_ = true;
       }
-      give_back();
+      free_spare();
     }
 
    private:
     /// The smallest block that is large enough, but at most about twice as large as needed.
-    std::unique_ptr<Kept> find(std::uint64_t bytes) {
+    std::unique_ptr<Memory> find(std::uint64_t bytes) {
       const std::lock_guard lock(mutex_);
       auto best = spare_.end();
-      for (auto at = spare_.begin(); at != spare_.end(); ++at) {
-        const std::uint64_t size = (*at)->bytes();
+      for (auto block = spare_.begin(); block != spare_.end(); ++block) {
+        const std::uint64_t size = (*block)->bytes();
         if (size >= bytes && size / 2 <= bytes && (best == spare_.end() || size < (*best)->bytes()))
-          best = at;
+          best = block;
       }
       if (best == spare_.end()) return nullptr;
       auto found = std::move(*best);
@@ -95,15 +95,15 @@ class RecycledMemory final : public HostMemory {
       return found;
     }
 
-    void give_back() noexcept {
-      std::vector<std::unique_ptr<Kept>> dropped;
+    void free_spare() noexcept {
+      std::vector<std::unique_ptr<Memory>> freed;
       const std::lock_guard lock(mutex_);
-      dropped.swap(spare_);
+      freed.swap(spare_);
     }
 
     const Device& device_;
     std::mutex mutex_;
-    std::vector<std::unique_ptr<Kept>> spare_;
+    std::vector<std::unique_ptr<Memory>> spare_;
     bool closed_ = false;
   };
 

@@ -28,8 +28,8 @@ Graph empty_graph(std::uint64_t vertices) {
 }
 
 /// Insertions of edges [begin, end). Throws BudgetError.
-apps::HeldBatch batch_of(const TemporalSource& edges, std::uint64_t begin, std::uint64_t end) {
-  apps::HeldBatch batch;
+apps::ChargedBatch batch_of(const TemporalSource& edges, std::uint64_t begin, std::uint64_t end) {
+  apps::ChargedBatch batch;
   batch.charge.add((end - begin) * 2 * sizeof(Vertex));
   batch.insertions.source.resize(end - begin), batch.insertions.target.resize(end - begin);
   edges.read(begin, batch.insertions.source, batch.insertions.target);
@@ -38,9 +38,9 @@ apps::HeldBatch batch_of(const TemporalSource& edges, std::uint64_t begin, std::
 
 void add_error(ReplayRun& run, std::span<const double> ranks, std::span<const double> exact) {
   for (std::size_t v = 0; v < exact.size(); ++v) {
-    const double miss = std::abs(ranks[v] - exact[v]);
-    run.linf = std::max(run.linf, miss);
-    run.l1 += miss;
+    const double difference = std::abs(ranks[v] - exact[v]);
+    run.linf = std::max(run.linf, difference);
+    run.l1 += difference;
   }
 }
 
@@ -165,27 +165,27 @@ void replay(const Device& device, const TemporalSource& edges, const pagerank::O
   validate(rank);
   validate(options);
   ReplayGraphs in_memory;
-  ReplayGraphs& kept = graphs != nullptr ? *graphs : in_memory;
+  ReplayGraphs& storage = graphs != nullptr ? *graphs : in_memory;
   const ReplaySizes sizes(edges, options);
   const unsigned threads = device.threads();
   std::uint64_t done = sizes.first;
   UpdateResult update;
-  update.graph = kept.first(edges, done, threads);
+  update.graph = storage.first(edges, done, threads);
   // Memory that a GPU reads repeatedly, in-edges or changes, stays page-locked from batch to batch.
   RecycledMemory recycled(device);
-  HostMemory* const kept_memory = device.is_cuda() ? &recycled : nullptr;
-  const bool paged = kept_memory && !stays_whole(device, update.graph, rank, place.paging);
+  HostMemory* const reused_memory = device.is_cuda() ? &recycled : nullptr;
+  const bool paged = reused_memory && !stays_whole(device, update.graph, rank, place.paging);
   ReplayMethods methods(device, rank, methods_of(options), options.verify, place);
   methods.begin(update.graph);
   for (std::uint32_t i = 0; i < options.batches && done < edges.size(); ++i) {
-    const apps::HeldBatch batch = batch_of(edges, done, std::min(done + sizes.batch, edges.size()));
+    const apps::ChargedBatch batch = batch_of(edges, done, std::min(done + sizes.batch, edges.size()));
     done += batch.insertions.size();
     const double begin = seconds_now();
-    update = update_graph(std::move(update.graph), batch, threads, paged ? kept_memory : nullptr,
-                          paged ? nullptr : kept_memory);
+    update = update_graph(std::move(update.graph), batch, threads, paged ? reused_memory : nullptr,
+                          paged ? nullptr : reused_memory);
     ReplayBatch report;
     report.update_seconds = seconds_now() - begin;
-    update.graph = kept.keep(std::move(update.graph));
+    update.graph = storage.store(std::move(update.graph));
     report.counts = update.counts;
     report.edges = update.graph.edges();
     methods.follow(update, report);

@@ -50,7 +50,7 @@ class ReplayGraphs {
   /// The graph of the first `count` edges, with in-edges.
   virtual Graph first(const TemporalSource& edges, std::uint64_t count, unsigned threads);
   /// Takes the graph that update_graph() returned, and returns it as it is to be kept.
-  virtual Graph keep(Graph graph) { return graph; }
+  virtual Graph store(Graph graph) { return graph; }
 };
 
 struct ReplayOptions {

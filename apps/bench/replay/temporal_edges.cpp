@@ -155,7 +155,7 @@ class TemporalReader {
       sorter_ = fresh_sorter();
       pass([&](const io::EdgeBatch& part) { return keep(part, false); });
     }
-    if (!remark_.empty()) apps::say(file_ + ": " + remark_ + '\n');
+    if (!remark_.empty()) apps::print_message(file_ + ": " + remark_ + '\n');
     sorter_.finish();
     if (sorter_.size() == 0) throw InputError(fmt::format("{}: no edge to replay", file_));
     return {in_order(narrow), loops_};
@@ -191,8 +191,8 @@ class TemporalReader {
 
   /// Keeps the edges, with the file's ids, which it records, or with the graph's. False if an id is too wide.
   bool keep(const io::EdgeBatch& part, bool as_read) {
-    const std::uint64_t most = std::clamp<std::uint64_t>(sorter_.capacity() / 4, 1, kRecordsAtOnce);
-    std::vector<Record> kept;
+    const std::uint64_t chunk_size = std::clamp<std::uint64_t>(sorter_.capacity() / 4, 1, kRecordsAtOnce);
+    std::vector<Record> chunk;
     for (std::size_t i = 0; i < part.size(); ++i) {
       const std::uint64_t source = part.source[i], target = part.target[i];
       if (as_read) {
@@ -205,11 +205,11 @@ class TemporalReader {
         const auto vertex = [&](std::uint64_t id) {
           return as_read ? static_cast<Vertex>(id) : ids_.vertex(id);
         };
-        kept.push_back(record_of(vertex(source), vertex(target), part.time[i]));
+        chunk.push_back(record_of(vertex(source), vertex(target), part.time[i]));
       }
-      if (kept.size() == most || (i + 1 == part.size() && !kept.empty())) {
-        std::copy(kept.begin(), kept.end(), sorter_.add(kept.size()));
-        kept.clear();
+      if (chunk.size() == chunk_size || (i + 1 == part.size() && !chunk.empty())) {
+        std::copy(chunk.begin(), chunk.end(), sorter_.add(chunk.size()));
+        chunk.clear();
       }
     }
     return true;

@@ -68,10 +68,11 @@ void measure_peers([[maybe_unused]] const Device& device, [[maybe_unused]] unsig
   const PeerLimits limits = cuda_peer_limits(
       device, {reinterpret_cast<const unsigned char*>(peers->by_rank()[next]), kPeerBytes}, repetitions);
   peers.reset();
-  double least[] = {limits.copy, limits.random4};
-  world().all_reduce(least, Reduce::min, kLabel);  // also keeps every rank's memory alive until all have read
-  figures.push_back(figure_of("limit: copy from a peer", {least[0]}, "GB/s"));
-  figures.push_back(figure_of("limit: random 4-byte reads of a peer", {least[1]}, "G reads/s"));
+  double lowest[] = {limits.copy, limits.random4};
+  world().all_reduce(lowest, Reduce::min,
+                     kLabel);  // also keeps every rank's memory alive until all have read
+  figures.push_back(figure_of("limit: copy from a peer", {lowest[0]}, "GB/s"));
+  figures.push_back(figure_of("limit: random 4-byte reads of a peer", {lowest[1]}, "G reads/s"));
 #endif
 }
 

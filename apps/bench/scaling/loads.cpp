@@ -20,7 +20,7 @@ namespace {
 using apps::world;
 
 constexpr const char* kLabel = "loads";
-constexpr std::uint64_t kMostSeeds = 1u << 20;
+constexpr std::uint64_t kMaxSeeds = 1u << 20;
 
 /// Seconds of a rank, without the time to open the file.
 struct Load {
@@ -36,8 +36,8 @@ class Loads {
     walks::Options uniform, weighted, node2vec;
     weighted.kind = walks::Kind::biased;
     node2vec.kind = walks::Kind::node2vec, node2vec.p = 2, node2vec.q = 0.5;
-    samples::Options fans;
-    fans.fanout = {15, 10};
+    samples::Options neighbor;
+    neighbor.fanout = {15, 10};
     const auto walk = [&](const char* family, const walks::Options& kind, bool weights) {
       sampled(family, weights,
               [&](ResidentGraph& graph) { return sampling::run_walks(graph, {}, kind, nullptr); });
@@ -46,8 +46,8 @@ class Loads {
     walk("by weight", weighted, true);
     walk("node2vec", node2vec, true);
     sampled("neighbor 15,10", false, [&](ResidentGraph& graph) {
-      const std::uint64_t seeds = std::min(graph.graph().vertices(), kMostSeeds);
-      return sampling::run_samples(graph, random_starts(seeds), fans, nullptr);
+      const std::uint64_t seeds = std::min(graph.graph().vertices(), kMaxSeeds);
+      return sampling::run_samples(graph, random_starts(seeds), neighbor, nullptr);
     });
     measure("pagerank", false, [&](const Graph& graph) {
       pagerank::Options one;

@@ -58,10 +58,10 @@ Graph path_of(std::uint64_t vertices) {
 /// The cost of a run on this rank.
 struct Cost {
   double seconds = 0;
-  double bytes = 0;   ///< sent, without loading its part
-  double rounds = 0;  ///< with an exchange of ranks
-  double edges = 0;   ///< read by all ranks; 0: not counted
-  double alike = 0;   ///< part of one rank's seconds that each of several repeats
+  double bytes = 0;       ///< sent, without loading its part
+  double rounds = 0;      ///< with an exchange of ranks
+  double edges = 0;       ///< read by all ranks; 0: not counted
+  double replicated = 0;  ///< part of one rank's seconds that each of several repeats
 };
 
 class ScalingSuite : SuiteFigures {
@@ -70,11 +70,11 @@ class ScalingSuite : SuiteFigures {
       : SuiteFigures(device, options),
         graph_(options.graph.empty()
                    ? load_graph(device, options)
-                   : apps::read_graph_once_a_node(options.graph, io::read_graph_info(options.graph))) {}
+                   : apps::read_graph_once_per_node(options.graph, io::read_graph_info(options.graph))) {}
 
   std::vector<Figure> run() {
-    plain("ranks", world().size());
-    describe(graph_);
+    add_value("ranks", world().size());
+    add_graph_size(graph_);
     if (ranks() > 1 && begin("limit")) measure_links(device_, options_, figures_);
     if (options_.wants("walks")) scale_walks(device_, options_, graph_, figures_);
     iterations();
@@ -90,18 +90,19 @@ class ScalingSuite : SuiteFigures {
 
   /// Measures PageRank with transfers during the sweep and, on GPUs that NCCL connects, only after it.
   void iterations() {
-    const double one = iteration("pagerank, one rank", graph_, Who::first, 0, 0);
+    const double one = iteration("pagerank, one rank", graph_, WorkingRanks::first, 0, 0);
     if (ranks() == 1) return;
-    iteration("pagerank", graph_, Who::all, 0, one);
-    if (device_.is_cuda()) iteration("pagerank, nothing overlaps", graph_, Who::all, 1, one);
+    iteration("pagerank", graph_, WorkingRanks::all, 0, one);
+    if (device_.is_cuda()) iteration("pagerank, nothing overlaps", graph_, WorkingRanks::all, 1, one);
     GraphFile file(options_, graph_);
     if (const char* const name = "pagerank, shard"; options_.wants(name))
-      iteration(name, open_shared(file.path(), false), Who::all, 0, one);
+      iteration(name, open_shared(file.path(), false), WorkingRanks::all, 0, one);
     measure_loads(device_, options_, file, figures_);
   }
 
   /// Measures stored edges a second; the first iteration is a warm-up. Returns the rate.
-  double iteration(const std::string& name, const Graph& graph, Who who, unsigned pieces, double one) {
+  double iteration(const std::string& name, const Graph& graph, WorkingRanks working, unsigned pieces,
+                   double one) {
     if (!begin(name)) return 0;
     pagerank::Options options;
     options.tolerance = 0;
@@ -109,9 +110,9 @@ class ScalingSuite : SuiteFigures {
     std::vector<double> seconds(options.max_iterations, 0);
     Cost cost{.rounds = 1};
     world().barrier("iterations of PageRank");
-    if (who == Who::all || world().is_root()) {
+    if (working == WorkingRanks::all || world().is_root()) {
       pagerank::RankPlace place;
-      if (who == Who::all) place.ranks = &world();
+      if (working == WorkingRanks::all) place.ranks = &world();
       place.pieces = pieces;
       const pagerank::Result result = pagerank::run_pagerank(device_, graph, options, {}, place);
       for (std::size_t i = 0; i < result.history.size(); ++i) seconds[i] = result.history[i].seconds;
@@ -122,7 +123,7 @@ class ScalingSuite : SuiteFigures {
     for (std::size_t i = 1; i < seconds.size(); ++i)
       if (seconds[i] > 0) rates.push_back(static_cast<double>(graph.edges()) / seconds[i] * 1e-9);
     if (rates.empty()) return 0;
-    Figure& figure = put(name, rates, "G edges/s");
+    Figure& figure = add_figure(name, rates, "G edges/s");
     figure.columns = columns_of(one > 0 ? figure.value / one : 0, cost);
     return figure.value;
   }
@@ -156,11 +157,11 @@ class ScalingSuite : SuiteFigures {
   using Run = std::function<acc::AccStats(const acc::AccGraph&)>;
 
   /// Measures the rounds of a program on all ranks compared with those on one.
-  void program(const std::string& name, const Graph& on, const acc::AccNeeds& needs, const Run& run) {
-    beside_one(name, [&](Who who) {
+  void program(const std::string& name, const Graph& input, const acc::AccNeeds& needs, const Run& run) {
+    compare_with_one(name, [&](WorkingRanks working) {
       acc::AccPlace place;
-      if (who == Who::all) place.ranks = &world();
-      const auto graph = std::make_shared<acc::AccGraph>(device_, on, needs, place);
+      if (working == WorkingRanks::all) place.ranks = &world();
+      const auto graph = std::make_shared<acc::AccGraph>(device_, input, needs, place);
       return [&run, graph] {
         const acc::AccStats stats = run(*graph);
         return Cost{stats.compute_seconds, static_cast<double>(stats.exchanged_bytes - stats.prepared_bytes),
@@ -177,22 +178,22 @@ class ScalingSuite : SuiteFigures {
     ppr::Options options;
     options.method = ppr::Method::push, options.residual_threshold = kResidual;
     const std::string name = fmt::format("ppr, {} queries", count);
-    const auto ask = [&](const std::string& way, const PagingOptions& shared) {
-      beside_one(name + way, [&](Who who) {
-        const Instance rank = who == Who::all ? static_cast<Instance>(world().rank()) : 0;
-        const Instance size = who == Who::all ? ranks() : 1;
-        const PagingOptions paging = who == Who::all ? shared : PagingOptions{};
+    const auto measure_queries = [&](const std::string& suffix, const PagingOptions& shared) {
+      compare_with_one(name + suffix, [&](WorkingRanks working) {
+        const Instance rank = working == WorkingRanks::all ? static_cast<Instance>(world().rank()) : 0;
+        const Instance size = working == WorkingRanks::all ? ranks() : 1;
+        const PagingOptions paging = working == WorkingRanks::all ? shared : PagingOptions{};
         return [&, rank, size, paging] {
-          NoScores nothing;
+          NullSink null_sink;
           const auto backend = make_ppr_backend(device_, graph_, starts, options, paging, count);
           return Cost{
-              run_ppr(*backend, {count * rank / size, count * (rank + 1) / size}, nothing).compute_seconds};
+              run_ppr(*backend, {count * rank / size, count * (rank + 1) / size}, null_sink).compute_seconds};
         };
       });
     };
-    ask("", {});
-    ask(", shard", {.shard = &world()});
-    if (device_.is_cuda()) ask(", shard, lists travel", {.shard = &world(), .peer_reads = false});
+    measure_queries("", {});
+    measure_queries(", shard", {.shard = &world()});
+    if (device_.is_cuda()) measure_queries(", shard, lists travel", {.shard = &world(), .peer_reads = false});
   }
 
   /// Measures random batches, followed by the first rank alone, by all ranks together, and by all ranks with
@@ -204,19 +205,19 @@ class ScalingSuite : SuiteFigures {
     if (!whole && !shard) return;
     graph_.weighted = false;
     graph_.out.weights = {}, graph_.in.weights = {};
-    const bool alone = world().is_root();
-    pagerank::RankPlace together;
-    together.ranks = &world();
+    const bool leads = world().is_root();
+    pagerank::RankPlace on_all_ranks;
+    on_all_ranks.ranks = &world();
     pagerank::Options options;
     const pagerank::Result first = pagerank::run_pagerank(device_, graph_, options);
     std::optional<pagerank::DynamicRanks> one, all, parts;
-    if (alone) one.emplace(device_, graph_, first.ranks.span(), options);
-    if (ranks() > 1 && whole) all.emplace(device_, graph_, first.ranks.span(), options, together);
+    if (leads) one.emplace(device_, graph_, first.ranks.span(), options);
+    if (ranks() > 1 && whole) all.emplace(device_, graph_, first.ranks.span(), options, on_all_ranks);
     GraphFile file(options_, graph_);
     Graph part;
     if (shard) {
       part = open_shared(file.path(), false);
-      parts.emplace(device_, part, first.ranks.span(), options, together);
+      parts.emplace(device_, part, first.ranks.span(), options, on_all_ranks);
     }
     const unsigned threads = std::max(device_.threads(), usable_cores() / static_cast<unsigned>(ranks()));
     std::mt19937_64 random(options_.seed);
@@ -243,40 +244,40 @@ class ScalingSuite : SuiteFigures {
       follow(parts, update, part_costs[r]);
       part = std::move(update.graph);
     }
-    const double usual = put_costs(name + ", one rank", one_costs, 0);
-    all_costs.back().alike = one_costs.back().alike;
-    if (all) put_costs(name, all_costs, usual);
-    part_costs.back().alike = 0;  // no rank has the whole graph
-    if (parts) put_costs(in_parts, part_costs, usual);
+    const double one_rank = add_costs(name + ", one rank", one_costs, 0);
+    all_costs.back().replicated = one_costs.back().replicated;
+    if (all) add_costs(name, all_costs, one_rank);
+    part_costs.back().replicated = 0;  // no rank has the whole graph
+    if (parts) add_costs(in_parts, part_costs, one_rank);
   }
 
   /// Measures the same work on all ranks and on one; prepare(who)() does it once and returns its cost.
   template <class Prepare>
-  void beside_one(const std::string& name, const Prepare& prepare) {
+  void compare_with_one(const std::string& name, const Prepare& prepare) {
     if (!options_.wants(name)) return;
-    const double one = cost_of(name + ", one rank", prepare, Who::first, 0);
-    if (ranks() > 1) cost_of(name, prepare, Who::all, one);
+    const double one = measure_cost(name + ", one rank", prepare, WorkingRanks::first, 0);
+    if (ranks() > 1) measure_cost(name, prepare, WorkingRanks::all, one);
   }
 
   template <class Prepare>
-  double cost_of(const std::string& name, const Prepare& prepare, Who who, double one) {
+  double measure_cost(const std::string& name, const Prepare& prepare, WorkingRanks working, double one) {
     if (options_.progress) options_.progress(name);
     std::vector<Cost> costs(options_.repetitions + 1);
     world().barrier("rounds");
-    if (who == Who::all || world().is_root()) {
-      const auto run = prepare(who);
+    if (working == WorkingRanks::all || world().is_root()) {
+      const auto run = prepare(working);
       for (Cost& cost : costs) cost = run();
     }
-    return put_costs(name, costs, one);
+    return add_costs(name, costs, one);
   }
 
   /// `costs` are this rank's; the first run is a warm-up. Returns the median of the slowest rank's times.
-  double put_costs(const std::string& name, std::span<const Cost> costs, double one) {
+  double add_costs(const std::string& name, std::span<const Cost> costs, double one) {
     std::vector<double> times;
     for (const Cost& cost : costs) times.push_back(1e3 * cost.seconds);
     world().all_reduce(times, Reduce::max, "rounds");
     times.erase(times.begin());
-    Figure& figure = put(name, times, "ms");
+    Figure& figure = add_figure(name, times, "ms");
     figure.columns = columns_of(one / figure.value, costs.back());
     return figure.value;
   }
@@ -284,14 +285,15 @@ class ScalingSuite : SuiteFigures {
   /// Columns, also for the model of more ranks (page/rank_model.hpp); `times_one` is 0 for one rank. All
   /// ranks call it.
   static Columns columns_of(double times_one, const Cost& cost) {
-    double bytes[] = {cost.bytes}, most[] = {cost.rounds, cost.edges};
+    double bytes[] = {cost.bytes}, maxima[] = {cost.rounds, cost.edges};
     world().all_reduce(bytes, Reduce::sum, "bytes");
-    world().all_reduce(most, Reduce::max, "rounds");
+    world().all_reduce(maxima, Reduce::max, "rounds");
     Columns columns;
     if (times_one > 0)
-      columns = {{"times one rank", times_one}, {"MB from GPU to GPU", 1e-6 * bytes[0]}, {"rounds", most[0]}};
-    if (most[1] > 0) columns.emplace_back("M edges", 1e-6 * most[1]);
-    if (times_one > 0 && cost.alike > 0) columns.emplace_back("alike s", cost.alike);
+      columns = {
+          {"times one rank", times_one}, {"MB from GPU to GPU", 1e-6 * bytes[0]}, {"rounds", maxima[0]}};
+    if (maxima[1] > 0) columns.emplace_back("M edges", 1e-6 * maxima[1]);
+    if (times_one > 0 && cost.replicated > 0) columns.emplace_back("alike s", cost.replicated);
     return columns;
   }
 

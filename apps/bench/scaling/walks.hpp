@@ -9,7 +9,7 @@
 namespace sluice::bench {
 
 /// Who works: all ranks together, the first alone, or each rank on all of the work.
-enum class Who { all, first, each };
+enum class WorkingRanks { all, first, each };
 
 /// Measures walks with the graph on every rank, in partitions that are loaded and evicted on every rank, and
 /// shared out among the ranks. All ranks call it.

@@ -18,10 +18,10 @@ namespace {
 void validate(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options) {
   if (!graph.symmetric())
     throw UsageError(
-        "bp: the graph is directed; messages go both ways (convert its edges with --undirected)");
+        "bp: the graph is directed, but messages need both directions (convert its edges with --undirected)");
   if (model.states < 1 || model.states > kMostBeliefStates)
     throw UsageError(
-        fmt::format("bp: {} states, of which there may be 1 to {}", model.states, kMostBeliefStates));
+        fmt::format("bp: {} states; the number of states must be 1 to {}", model.states, kMostBeliefStates));
   if (!(options.damping >= 0 && options.damping < 1))
     throw UsageError(fmt::format("--message-damping {}: must be at least 0 and below 1", options.damping));
   if (!(options.tolerance >= 0)) throw UsageError("--tolerance: 0 or more");
@@ -129,7 +129,8 @@ std::int64_t uniform_message(const BeliefPropagation& program) {
 
 double possible(double change) {
   if (change >= 0) return change;
-  throw InputError("bp: zeros of priors and coupling leave a vertex no state (make one of them positive)");
+  throw InputError(
+      "bp: zeros in priors and coupling exclude every state of a vertex (make one of them positive)");
 }
 
 BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options,

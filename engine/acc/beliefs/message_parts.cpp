@@ -30,7 +30,7 @@ std::string folder_for(const RankPart& rows, unsigned states) {
   if (MessageParts::fit(left, lists.vertices, lists.edges, states, rows.weighted())) return {};
   if (!rows.scratch().empty() || needed <= left || host_budget().counts_only()) return rows.scratch();
   throw BudgetError(
-      fmt::format("host memory: the messages of {} edges and their places need {}, but {} are left (raise "
+      fmt::format("host memory: the messages of {} edges and their positions need {}, but {} are left (raise "
                   "--host-memory, name a folder by --scratch, or use more ranks)",
                   lists.edges, format_size(needed), format_size(left)));
 }
@@ -46,8 +46,8 @@ MessageParts::MessageParts(const Device& device, const RankPart& rows, unsigned 
       pool_(device.threads()),
       sent_(device, folder_, lists_.edges * states, "the messages of edges"),
       received_(device, folder_, lists_.edges * states, "the messages of edges"),
-      arrivals_(device, folder_, lists_.edges, "the places of messages"),
-      departures_(device, folder_, lists_.edges, "the places of messages") {}
+      arrivals_(device, folder_, lists_.edges, "positions of messages"),
+      departures_(device, folder_, lists_.edges, "positions of messages") {}
 
 bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edges, unsigned states,
                        bool weighted) {
@@ -72,7 +72,7 @@ void MessageParts::lay_out(Ownership parts, std::int64_t uniform, const UseLists
   const bool planned = host_budget().counts_only();
   if (!planned) depart(), require_same_counts();
   make_exchange();
-  HostArray<EdgeIndex> next(lists_.vertices, "the places of messages");
+  HostArray<EdgeIndex> next(lists_.vertices, "positions of messages");
   if (!planned) {
     deliver();
     arrive(std::move(next));
@@ -86,7 +86,7 @@ void MessageParts::share_parts() {
   std::vector<std::uint64_t> begins;
   for (std::uint64_t part = 0; part < size(); ++part) {
     if (edges(part) >= BeliefPart::kMostEdges)
-      throw BudgetError("bp: a partition of 2^31 edges or more (ask for more --partitions)");
+      throw BudgetError("bp: a partition of 2^31 edges or more (use more --partitions)");
     begins.push_back(rows_.first() + begin(part));
   }
   constexpr const char* kLabel = "the parts of all ranks";

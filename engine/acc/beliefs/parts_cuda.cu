@@ -42,8 +42,8 @@ struct Slot {
   Slot(const Device& device, std::uint64_t edges, unsigned states, bool weighted, bool in_file)
       : received(device, edges * states, "messages of a partition"),
         sent(device, edges * states, "messages of a partition"),
-        arrivals(device, edges, "the places of a partition's messages"),
-        departures(device, edges, "the places of a partition's messages"),
+        arrivals(device, edges, "positions of a partition's messages"),
+        departures(device, edges, "positions of a partition's messages"),
         weights(device, weighted ? edges : 0, "a partition's weights"),
         read(device, in_file ? weights.size() : 0, "reading weights") {}
   ~Slot() { cudaStreamSynchronize(stream.get()); }  // pending work uses the buffers
@@ -115,7 +115,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
   template <class T>
   void send(const Slot& slot, T* to, const T* from, std::uint64_t count) {
     cuda::check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, slot.stream.get()),
-                "bringing messages");
+                "copying messages to the device");
     sent_ += count * sizeof(T);
   }
 
@@ -168,7 +168,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
     cuda::check(
         cudaMemcpyAsync(messages_.sent(part), here.sent, edges * program.states * sizeof(std::int64_t),
                         cudaMemcpyDeviceToHost, slot.stream.get()),
-        "taking messages back");
+        "copying messages to the host");
   }
 
   void launched(const char* kernel) {

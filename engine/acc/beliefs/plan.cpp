@@ -40,7 +40,7 @@ std::uint64_t whole_bytes([[maybe_unused]] const Device& device, [[maybe_unused]
 
 PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned states) {
   if (rows.paging().transport == Transport::mapped)
-    throw UsageError("--transport mapped: a GPU works on copies of messages (leave it out)");
+    throw UsageError("--transport mapped: a GPU needs copies of messages (omit it)");
   const CsrView& lists = rows.lists();
   const std::span<const EdgeIndex> offsets(lists.offsets, lists.vertices + 1);
   const std::uint64_t edge = belief_slot_bytes(states, rows.weighted()), left = device.memory().available(),
@@ -54,8 +54,8 @@ PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned
   const std::uint64_t slots = belief_slots(rows, plan), needed = slots * plan.largest() * edge;
   if (needed <= left || device.is_planning()) return plan;
   throw BudgetError(fmt::format(
-      "device memory: {} partitions with their messages need {}, but {} are left beside the vertices (raise "
-      "--device-memory, ask for more --partitions, or use --device host)",
+      "device memory: {} partitions with their messages need {}, but {} are left after the vertices (raise "
+      "--device-memory, use more --partitions, or use --device host)",
       slots, format_size(needed), format_size(left)));
 }
 

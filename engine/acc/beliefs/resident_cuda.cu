@@ -45,7 +45,7 @@ class ResidentBeliefs final : public VertexBeliefs {
         lacks_reverse_(device_, 1, "reverse edges"),
         fused_(Edges::kAlone && fuses(fusion, edges_ * model.states)),
         totals_(device_, Edges::kAlone ? kRoundsAtOnce : 1, "totals"),
-        totals_here_(device_, totals_.size(), "totals on their way"),
+        totals_here_(device_, totals_.size(), "totals in transit"),
         reverse_(device_, edges_, "positions of reverse edges") {
     take_vertices(model);
     if constexpr (Edges::kAlone) {
@@ -147,8 +147,8 @@ class ResidentBeliefs final : public VertexBeliefs {
 
   std::shared_ptr<const KeptMessages> keep_messages() override {
     const auto all = std::make_shared<CopiedMessages>();
-    all->messages = HostArray<std::int64_t>((edges_ + copies_) * program_.states, "kept messages");
-    all->reverse = HostArray<EdgeIndex>(edges_, "kept messages");
+    all->messages = HostArray<std::int64_t>((edges_ + copies_) * program_.states, "saved messages");
+    all->reverse = HostArray<EdgeIndex>(edges_, "saved messages");
     if (!device_.is_planning()) {
       copy_to_host(device_, all->messages.data(), own().messages[steps_ % 2], all->messages.bytes());
       copy_to_host(device_, all->reverse.data(), reverse_.data(), all->reverse.bytes());

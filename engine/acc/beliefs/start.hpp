@@ -11,7 +11,7 @@
 namespace sluice::acc {
 
 inline constexpr const char* kNoReverse =
-    "the graph calls itself undirected, but an edge has no reverse of the same weight (see sluice check)";
+    "the graph is marked as undirected, but an edge has no reverse of the same weight (see sluice check)";
 
 /// log2 of value / most; -infinity for zero.
 SLUICE_HD double log_ratio(double value, double most) {

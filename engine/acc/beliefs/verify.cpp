@@ -66,7 +66,7 @@ class BeliefCheck {
     over_lists([&](const CheckedList& list) { receive(list); });
     share();
     for (std::uint64_t v = own_.first; v < own_.last; ++v)
-      (void)require_near(static_cast<Vertex>(v), product_of(v), kRounding, "what it received");
+      (void)require_near(static_cast<Vertex>(v), product_of(v), kRounding, "its received messages");
     std::atomic<double> largest = 0;
     const double allowed =
         result_.converged ? tolerance + kRounding : std::numeric_limits<double>::infinity();
@@ -76,7 +76,7 @@ class BeliefCheck {
       for (double known = largest; change > known && !largest.compare_exchange_weak(known, change);) {
       }
     });
-    require(differs_ == 0, "what vertices received is not what others have sent them");
+    require(differs_ == 0, "messages that vertices received differ from those that were sent");
     return largest;
   }
 
@@ -209,7 +209,7 @@ class BeliefCheck {
     for (unsigned x = 0; x < states_; ++x) {
       const auto belief = static_cast<double>(result_.beliefs[std::uint64_t{v} * states_ + x]);
       const double off = std::abs(belief - std::exp2(parts[x]));
-      require(off <= tolerance, "vertex {} believes {} of state {}, but by {} it would be {}", v, belief, x,
+      require(off <= tolerance, "vertex {} has belief {} in state {}, but by {} it would be {}", v, belief, x,
               by, std::exp2(parts[x]));
       largest = std::max(largest, off);
     }
@@ -233,7 +233,7 @@ class BeliefCheck {
 double verify_beliefs(const Graph& graph, const BeliefModel& model, const BeliefResult& result,
                       double tolerance, double damping, Communicator* ranks, unsigned threads) {
   if (graph.vertices() > 0 && result.messages == nullptr)
-    throw UsageError("verify_beliefs: messages were not kept (set BeliefOptions::keep_messages)");
+    throw UsageError("verify_beliefs: messages were not saved (set BeliefOptions::keep_messages)");
   BeliefCheck check(graph, model, result, ranks, threads);
   if (host_budget().counts_only()) return 0;
   const double change = check.run(tolerance, damping);

@@ -131,8 +131,8 @@ class CudaLevels : public FusedRounds<View, LevelKernels<View>, Part> {
   CudaLevels(const Device& device, const AccGraph& graph, const Program& program, const AccOptions& options)
       : Rounds(device, graph, program, options, start_kernel(options.filter)),
         left_edges_(device, pulling ? 1 : 0, "the round"),
-        rest_{{device, this->part_.own_vertices() / 2, "vertices that are left"},
-              {device, this->part_.own_vertices() / 4, "vertices that are left"}} {
+        rest_{{device, this->part_.own_vertices() / 2, "remaining vertices"},
+              {device, this->part_.own_vertices() / 4, "remaining vertices"}} {
     this->view_.left_edges = left_edges_.data();
     for (unsigned i = 0; i < 2; ++i) this->view_.rest[i] = rest_[i].data();
   }

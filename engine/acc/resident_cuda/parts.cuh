@@ -127,12 +127,12 @@ class PeerPart {
         executor_(device),
         owners_(device, rows_.owners(), "ranges of ranks"),
         states_(device, rows_, executor_, graph.vertices()),
-        boundary_(device, words_of(0, graph.vertices()), "vertices at other ranks' ranges"),
+        boundary_(device, words_of(0, graph.vertices()), "vertices with neighbours of other ranks"),
         state_(device, 1, "messages of ranks"),
         stop_(device, 1, "messages of ranks"),
         lists_(device, rows_, rows_.out(), 0) {
     if (lists_.paged())
-      throw BudgetError("a GPU has no memory for all lists of its rank beside their states");
+      throw BudgetError("a GPU's memory cannot hold all lists and vertex states of its rank");
     if (pulls && graph.has_in_edges()) make_in_lists();
     // A plan assumes as many edges to own vertices as from them.
     if (device.is_planning()) take_memory(rows_.lists().edges);
@@ -176,7 +176,7 @@ class PeerPart {
   /// Sets initial states. All ranks call it, and the functions below.
   void begin(const Program& program) {
     states_.begin(lists_.offsets(), program, false);
-    executor_.wait("the states to begin with");  // kernels use another stream
+    executor_.wait("initial states");  // kernels use another stream
   }
   /// Waits for the stream. If another rank has failed, stops own kernels, which wait for its messages.
   void wait(const cuda::Stream& stream, const char* label) {

@@ -41,7 +41,7 @@ class VertexStates {
     executor_.fill(states_.data(), 0, states_.bytes());
     executor_.for_each(rows_.last() - rows_.first(), {},
                        BeginState<Program>{program, rows_.first(), offsets, states_.data()});
-    if (shared) share("the states to begin with");
+    if (shared) share("initial states");
   }
 
   /// Copies every state from the vertex's owner. All ranks call it.

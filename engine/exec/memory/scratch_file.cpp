@@ -19,7 +19,7 @@ namespace {
 /// `error` is an errno value; 0 means that the file holds fewer bytes than are read.
 [[noreturn]] void fail(const std::string& folder, std::string_view what, int error) {
   throw RunError(fmt::format("{}: {} ({}; choose another --scratch)", folder, what,
-                             error != 0 ? std::generic_category().message(error) : "it ends too early"));
+                             error != 0 ? std::generic_category().message(error) : "the file is truncated"));
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ OpenFile open_unlinked(std::string name) {
 
 ScratchFile::ScratchFile(const std::string& folder)
     : folder_(folder), file_(open_unlinked(folder + "/.sluice-scratch")) {
-  if (file_.get() < 0) fail(folder_, "no scratch file there", errno);
+  if (file_.get() < 0) fail(folder_, "a scratch file cannot be created", errno);
 }
 
 void ScratchFile::write(std::uint64_t offset, std::span<const std::byte> bytes) const {
@@ -59,7 +59,7 @@ void ScratchFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
 ScratchMemory::ScratchMemory(const std::string& folder, std::uint64_t bytes) {
   if (bytes == 0) return;
   const auto fail_to_create = [&](int error) {
-    fail(folder, fmt::format("no scratch file of {}", format_size(bytes)), error);
+    fail(folder, fmt::format("a scratch file of {} cannot be created", format_size(bytes)), error);
   };
   const OpenFile file = open_unlinked(folder + "/.sluice-scratch");  // the mapping keeps it
   if (file.get() < 0) fail_to_create(errno);

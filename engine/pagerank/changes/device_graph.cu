@@ -71,7 +71,7 @@ void DeviceGraph::apply(const Graph& graph, const EdgeChanges& changes, const cu
   const PackedChanges& packed = changes.packed();
   if (packed.count != changes.size() || out_.edges + packed.growth != graph.edges() ||
       vertices < out_.vertices) {
-    throw InputError("dynamic PageRank: the changes do not lead from the graph before to this one");
+    throw InputError("dynamic PageRank: the changes do not lead from the previous graph to this one");
   }
   changed_ = !changes.empty() || vertices > out_.vertices;
   if (!changed_) return;

@@ -38,7 +38,8 @@ Settled total_of(const Router& peers, const Settled& own, RankNorm norm) {
 CsrView in_edges_of(const Graph& graph, bool weighted) {
   require_stored_in_edges(graph);
   if (graph.directed && graph.in.offsets.empty() && graph.edges() > 0 && !host_budget().counts_only()) {
-    throw UsageError("dynamic PageRank needs in-edges beside the out-edges (sluice::transpose makes them)");
+    throw UsageError(
+        "dynamic PageRank needs in-edges as well as out-edges (sluice::transpose computes them)");
   }
   CsrView in = graph.directed && !graph.in.offsets.empty() ? graph.in.view() : graph.out.view();
   if (!weighted) in.weights = nullptr;
@@ -107,7 +108,7 @@ HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<con
   double sum = 0, dangling = 0;  // in order of id, whatever the threads
   for (std::uint64_t v = 0; v < given.size(); ++v) {
     if (!(given[v] >= 0 && given[v] <= 1 + kSumSlack)) {
-      throw InputError("earlier ranks: the rank of vertex " + std::to_string(v) + " is none");
+      throw InputError("earlier ranks: the rank of vertex " + std::to_string(v) + " is not between 0 and 1");
     }
     sum += given[v];
     if (!dangles.empty() && dangles[v] != 0) dangling += given[v];

@@ -13,7 +13,8 @@
 namespace sluice::pagerank {
 
 void validate(const DynamicRankOptions& options) {
-  if (options.method == RankMethod::from_scratch) throw UsageError("--method: static follows no batch");
+  if (options.method == RankMethod::from_scratch)
+    throw UsageError("--method: static does not update ranks after a batch");
   const auto check = [](const char* name, double value) {
     if (!(value >= 0) || !std::isfinite(value)) {
       throw UsageError(std::string(name) + ": must be finite and not negative");
@@ -26,7 +27,7 @@ void validate(const DynamicRankOptions& options) {
 void validate(const DynamicRankOptions& options, const Device& device) {
   validate(options);
   if (options.split != RankSplit::in_out && !device.is_cuda())
-    throw UsageError("--split: that is for a GPU (leave it out, or choose --device cuda)");
+    throw UsageError("--split: only on a GPU (omit it, or choose --device cuda)");
 }
 
 namespace {
@@ -42,17 +43,17 @@ std::unique_ptr<DynamicRanks::State> make_dynamic_ranks(const Device& device, co
   const PagingOptions& paging = place.paging;
   validate(options);
   if (paging.transport == Transport::file && !graph.edge_source && !device.is_planning()) {
-    throw UsageError("--transport file: the graph is in host memory (leave it out)");
+    throw UsageError("--transport file: the graph is in host memory (omit it)");
   }
   require_stored_in_edges(graph);
   if (options.precision == RankPrecision::f32) {
-    throw UsageError("--precision f32: only with --method static (leave it out)");
+    throw UsageError("--precision f32: only with --method static (omit it)");
   }
   if (options.weighted && !graph.weighted && graph.edges() > 0) {
-    throw UsageError("--weighted: the graph has no weights (leave it out)");
+    throw UsageError("--weighted: the graph has no weights (omit it)");
   }
   if (ranks.size() != graph.vertices()) {
-    throw InputError("earlier ranks: " + std::to_string(ranks.size()) + " of them for " +
+    throw InputError("earlier ranks: " + std::to_string(ranks.size()) + " values for " +
                      std::to_string(graph.vertices()) + " vertices");
   }
 #if defined(SLUICE_HAVE_CUDA)

@@ -43,8 +43,8 @@ class RankParcels {
   RankParcels(const Device& device, std::uint64_t most)
       : capacity_(std::clamp<std::uint64_t>(most, 1, kParcelEntries)) {
     parcels_.for_each_buffer([&](Parcel& parcel) {
-      parcel.host = Staging<std::byte>(device, capacity_ * kEntryBytes, "vertices on their way");
-      parcel.device = Buffer<std::byte>(device, capacity_ * kEntryBytes, "vertices on their way");
+      parcel.host = Staging<std::byte>(device, capacity_ * kEntryBytes, "vertices in transit");
+      parcel.device = Buffer<std::byte>(device, capacity_ * kEntryBytes, "vertices in transit");
     });
   }
 
@@ -54,7 +54,7 @@ class RankParcels {
   void send(std::uint64_t count, ParcelUse use, const cuda::Stream& stream, Pack&& pack, Work&& work) {
     for (std::uint64_t begin = 0; begin < count; begin += capacity_) {
       const std::uint64_t end = std::min(begin + capacity_, count), size = end - begin;
-      const Parcel& parcel = parcels_.acquire("vertices on their way");
+      const Parcel& parcel = parcels_.acquire("vertices in transit");
       const Columns host(parcel.host.data(), capacity_), device(parcel.device.data(), capacity_);
       pack(host, begin, end);
       copy(device.vertices, host.vertices, size, stream);

@@ -340,7 +340,7 @@ class RankRounds {
                              state.sizes, limits, state.partial(), log_.data());
     ++state.launches;
     cuda::check(cudaMemcpyAsync(read_.data(), log_.data(), bytes, cudaMemcpyDeviceToHost, stream),
-                "copying what iterations came to");
+                "copying results of iterations");
     state.read(state.next());
     given_ = 0, made_ = read_.data()->rounds;
   }

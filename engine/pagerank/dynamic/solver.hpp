@@ -59,12 +59,11 @@ class DynamicSolver final : public DynamicRanks::State {
     if (!Store::kHoldsGraph && dynamic.split == RankSplit::in)
       throw UsageError(
           "--split in: on ranks and in partitions, or where the graph does not fit --device-memory, in-out "
-          "splits "
-          "by in-degree alone (leave it out, or choose none)");
+          "splits only by in-degree (omit it, or choose none)");
     if (has_phases(dynamic.fusion) &&
         !(Store::kHoldsGraph && dynamic.all_affected && dynamic.method == RankMethod::residual_frontier))
       throw UsageError(
-          "fusion of phases: for dfr from all vertices, on a GPU that holds the graph (leave it out)");
+          "fusion of phases: only for dfr from all vertices, on a GPU that holds the graph (omit it)");
   }
 
   DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,

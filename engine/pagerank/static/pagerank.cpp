@@ -26,7 +26,7 @@ std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, 
   if (device.is_cuda()) return make_cuda_sweep(device, graph, options, place, ranks);
 #endif
   if (place.rows == RankRows::sliced)
-    throw UsageError("--rows sliced: that is for a GPU (leave it out, or choose --device cuda)");
+    throw UsageError("--rows sliced: only on a GPU (omit it, or choose --device cuda)");
   return make_host_sweep(device, graph, options, place, ranks);
 }
 

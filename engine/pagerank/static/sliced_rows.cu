@@ -308,8 +308,8 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
   Chunk& chunk = m.chunks.acquire("rewriting in-edges");
   const auto bring = [&]<class T>(Buffer<T>& to, Buffer<T>& sorted, const T* column) {
     const std::uint64_t some = std::max<std::uint64_t>(edges, 1);
-    to.reserve(device_, some, "in-edges on their way");
-    sorted.reserve(device_, some, "in-edges on their way");
+    to.reserve(device_, some, "in-edges in transit");
+    sorted.reserve(device_, some, "in-edges in transit");
     m.uploads.to_device(to.data(), column + first, edges * sizeof(T));
   };
   bring(chunk.sources, chunk.sorted, sources);

@@ -367,14 +367,14 @@ std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& 
   const SweepPieces pieces = sweep_pieces(place.pieces, graph.vertices(), graph.edges(), ranks.size());
   const bool can = possible && (asked || fits(device, graph, options, pieces));
   std::uint64_t all_can = can ? 1 : 0;
-  ranks.all_reduce(std::span(&all_can, 1), Reduce::min, "how in-edges shall lie");
+  ranks.all_reduce(std::span(&all_can, 1), Reduce::min, "the layout of in-edges");
   std::unique_ptr<DeviceRanks> gpus;
   if (all_can == 1) gpus = connect_gpus(&ranks, device, pieces.count > 1 ? kExchangeBlocks : 0);
   if (all_can == 0 || (ranks.size() > 1 && gpus == nullptr)) {
     if (asked) {
       throw UsageError(
-          "--rows sliced: all in-edges must be on GPUs, and several ranks need a GPU each and NCCL (leave it "
-          "out)");
+          "--rows sliced: all in-edges must be on GPUs, and several ranks need a GPU each and NCCL (omit "
+          "it)");
     }
     return nullptr;
   }

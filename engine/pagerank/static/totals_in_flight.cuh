@@ -21,7 +21,7 @@ class TotalsInFlight {
   /// `blocks` write partial totals side by side.
   TotalsInFlight(const Device& device, std::size_t blocks)
       : device_(device, kMost, "totals"),
-        host_(device, kMost, "totals on their way"),
+        host_(device, kMost, "totals in transit"),
         partial_(device, blocks, "totals by block") {}
 
   SweepTotals* partial() const { return partial_.data(); }

@@ -12,7 +12,7 @@ namespace sluice::ppr {
 
 namespace {
 
-constexpr const char* kPurpose = "lists on their way";
+constexpr const char* kPurpose = "lists in transit";
 /// Copied to the device at once: enough to fill the link, and little beside the cached lists.
 constexpr std::uint64_t kEdgesAtOnce = 1u << 20, kListsAtOnce = 1u << 16;
 constexpr std::uint64_t kPartOfHost = 16;
@@ -63,7 +63,7 @@ ListCache::ListCache(const Device& device, const Graph& graph, const Options& op
       options_(options),
       paging_(feeder_paging(graph, paging)),
       offsets_(device, graph.vertices() + 1, "the graph's offsets"),
-      places_(device, graph.vertices(), "where lists are"),
+      places_(device, graph.vertices(), "positions of lists"),
       totals_(device, options.weighted ? graph.vertices() : 0, "sums of weights"),
       missing_(device, (graph.vertices() + 63) / 64, "which lists are missing"),
       wanted_(graph.vertices()),
@@ -83,8 +83,8 @@ ListCache::ListCache(const Device& device, const Graph& graph, const Options& op
 void ListCache::prepare(std::uint64_t bytes) {
   if (!targets_.empty()) return;
   capacity_ = std::min<std::uint64_t>(graph_.edges(), bytes / edge_bytes(1, options_.weighted));
-  targets_ = Buffer<Vertex>(device_, capacity_, "lists that queries came to");
-  if (options_.weighted) weights_ = Buffer<float>(device_, capacity_, "lists that queries came to");
+  targets_ = Buffer<Vertex>(device_, capacity_, "lists that queries read");
+  if (options_.weighted) weights_ = Buffer<float>(device_, capacity_, "lists that queries read");
 }
 
 void ListCache::describe(QueryRules& rules) const {
@@ -129,8 +129,8 @@ void ListCache::rest() {
 }
 
 void ListCache::throw_too_many_lists() const {
-  throw BudgetError("device memory: a query comes to more lists than the " + format_size(bytes()) +
-                    " that are left for them (raise --device-memory" +
+  throw BudgetError("device memory: a query reads more lists than fit in the " + format_size(bytes()) +
+                    " that are left (raise --device-memory" +
                     (graph_.edge_source ? "" : ", or use --transport mapped") + ")");
 }
 

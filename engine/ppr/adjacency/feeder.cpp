@@ -47,7 +47,7 @@ class PageFeeder final : public ListFeeder {
 
 // ---- from ranks
 
-constexpr const char* kLists = "lists that ranks ask for";
+constexpr const char* kLists = "lists that ranks request";
 
 /// What a rank may request from each other rank at once, and room for one longer list.
 struct PairLimits {

@@ -54,7 +54,7 @@ PeerLists::PeerLists(const Device& device, const Graph& graph, const Options& op
     : router_(ranks, std::move(owners)),
       most_(most),
       part_(device, words_of_part(most_, options), kLists),
-      places_(device, graph.vertices(), "where lists are"),
+      places_(device, graph.vertices(), "positions of lists"),
       totals_(device, options.weighted ? graph.vertices() : 0, "sums of weights") {}
 
 PeerLists::~PeerLists() = default;
@@ -91,7 +91,7 @@ bool PeerLists::connect(const Device& device, const Graph& graph) {
   if (!totals_.empty()) weights_ = reinterpret_cast<const float*>(targets_ + most_);
   const EdgeIndex* const offsets = graph.out.offsets.data();
   const Ownership& owners = router_.owners();
-  HostArray<EdgeIndex> places(graph.vertices(), "where lists are");
+  HostArray<EdgeIndex> places(graph.vertices(), "positions of lists");
   for (std::size_t r = 0; r < parts.size(); ++r) {
     const auto ahead = static_cast<EdgeIndex>(parts[r] - lowest) / sizeof(Vertex);
     for (std::uint64_t v = owners.begin(r); v < owners.end(r); ++v)

@@ -77,7 +77,7 @@ class QueuedPpr final : public Backend {
         seeds_(impl(), starts_, options_.seed) {
     const Instance all = starts_.instances(graph_.vertices());
     if (all > kMaxInstances / options_.walks)
-      throw UsageError("--walks: of all queries there are more than 2^62 (lower it, or ask fewer queries)");
+      throw UsageError("--walks: all queries have more than 2^62 walks (lower it, or use fewer queries)");
     if (!device_.is_planning()) return;
     const Ends ends = walk(0, std::min(queries_at_once(), std::max<std::uint64_t>(queries, 1)));
     counting_->memory().charge_and_release(least_bytes(), "a query");

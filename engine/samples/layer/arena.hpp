@@ -75,7 +75,7 @@ class LayerArena {
 inline void check_layer(std::uint32_t seeds, Instance instance) {
   if (seeds == LayerFault::kOverflow) {
     throw RunError("layer: the biases of instance " + std::to_string(instance) +
-                   "'s candidates sum to 2^64 or more (take a smaller --layer-size, or --bias none)");
+                   "'s candidates sum to 2^64 or more (use a smaller --layer-size, or --bias none)");
   }
   if (seeds == LayerFault::kExhausted) throw too_many_redraws();
 }

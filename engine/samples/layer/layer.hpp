@@ -147,12 +147,13 @@ void add_layer_tables(ResidentGraph::Impl& graph, BiasTables& tables, PageReques
 template <LayerSampler Sampler>
 void check_sizes(const LayerProgram<Sampler>& program) {
   if (program.sizes.layer > kMaxDraws / 2)
-    throw UsageError("--layer-size: at most " + std::to_string(kMaxDraws / 2) + " edges a depth");
+    throw UsageError("--layer-size: at most " + std::to_string(kMaxDraws / 2) + " edges per depth");
   if constexpr (HasLayerFrontier<Sampler>) {
     for (std::uint32_t depth = 1; depth <= program.sizes.depths; ++depth) {
       const std::uint64_t entries = program.sampler.frontier_size(depth);
       if (entries == 0 || entries > kMaxWords)
-        throw UsageError("a layer's frontier_size is at least 1, and at most " + std::to_string(kMaxWords));
+        throw UsageError("a layer's frontier_size must be at least 1, and at most " +
+                         std::to_string(kMaxWords));
     }
   }
 }

@@ -264,12 +264,12 @@ struct OnePassJob : InstanceRun<SampleSink> {
 
 /// The program that makes `draws`. Throws UsageError or InputError if they are not possible on the graph.
 OnePassProgram program_of(const GraphView& graph, const OnePassDraws& draws, std::uint64_t seed) {
-  if (draws.count == 0) throw UsageError("a one-pass sampler's sample_size is at least 1");
+  if (draws.count == 0) throw UsageError("a one-pass sampler's sample_size must be at least 1");
   if (draws.universe > (draws.vertices ? graph.vertices() : graph.edges()))
-    throw UsageError("a one-pass sampler's universe has more than the graph");
+    throw UsageError("a one-pass sampler's universe is larger than the graph");
   if (draws.count > draws.universe) {
     throw InputError("--count: " + std::to_string(draws.count) + " distinct " +
-                     (draws.vertices ? "vertices" : "edges") + " are asked for, but there are " +
+                     (draws.vertices ? "vertices" : "edges") + " are requested, but the graph has " +
                      std::to_string(draws.universe));
   }
   return {graph, seed, draws.count, draws.universe, set_capacity(draws.count)};
@@ -280,7 +280,7 @@ OnePassProgram program_of(const GraphView& graph, const OnePassDraws& draws, std
 RunStats run_one_pass(ResidentGraph& resident, const Starts& starts, const OnePassDraws& draws,
                       const RunOptions& options, SampleSink* sink) {
   if (options.select != Select::automatic)
-    throw UsageError("--select: node and edge are drawn uniformly; leave it out");
+    throw UsageError("--select: node and edge are drawn uniformly; omit it");
   ResidentGraph::Impl& graph = resident.impl();
   RunStats stats;
   const OnePassProgram program = program_of(graph.view, draws, options.seed);

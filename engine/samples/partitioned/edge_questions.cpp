@@ -10,7 +10,7 @@ namespace sluice::samples {
 
 namespace {
 
-constexpr const char* kQuestions = "questions of ranks";
+constexpr const char* kQuestions = "requests of ranks";
 
 /// Questions and answers of this rank, and those of other ranks to it.
 struct Questions {
@@ -47,7 +47,7 @@ void request_targets(Communicator& ranks, const Ownership& owners, std::span<con
   buffers.reserve_received(std::reduce(receive_counts.begin(), receive_counts.end()));
   router.send(buffers.sent.data(), buffers.received.data(), counts, receive_counts, kQuestions);
   find(buffers.received.span(), buffers.found.span());
-  router.send(buffers.found.data(), buffers.answers.data(), receive_counts, counts, "answers of ranks");
+  router.send(buffers.found.data(), buffers.answers.data(), receive_counts, counts, "replies of ranks");
   for (std::size_t i = 0; i < buffers.order.size(); ++i) targets[buffers.order[i]] = buffers.answers[i];
 
   stats.entries_sent += positions.size() - counts[router.own_rank()];

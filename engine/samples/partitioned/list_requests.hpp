@@ -122,7 +122,7 @@ class ListRequests {
 
  private:
   using Counts = typename OwnerRequests<E>::Counts;
-  static constexpr const char* kPurpose = "questions of ranks";
+  static constexpr const char* kPurpose = "requests of ranks";
 
   struct Memory {
     Buffer<typename Lists::Question> questions;

@@ -86,8 +86,8 @@ class OwnerRequests {
   std::uint64_t bytes() const { return owners_.bytes() + order_.items.bytes(); }
 
  private:
-  static constexpr const char* kQuestions = "questions of ranks";
-  static constexpr const char* kAnswers = "answers of ranks";
+  static constexpr const char* kQuestions = "requests of ranks";
+  static constexpr const char* kAnswers = "replies of ranks";
   static constexpr std::uint64_t kFewQuestionsBytes = 4u << 20;
 
   void send(const Columns& columns, const Counts& send, const Counts& receive, const char* label) {

@@ -44,8 +44,8 @@ struct PoolPieces {
     rows = std::min(
         batch, std::max<std::uint64_t>(std::min(kMaxBytes, host_budget().available() / kShare) / bytes, 1));
     for (Piece& piece : pieces) {
-      piece.edges = Staging<Vertex>(device, rows * 2 * sizes.edges, "pools that leave");
-      piece.seeds = Staging<Vertex>(device, rows * sizes.seeds, "pools that leave");
+      piece.edges = Staging<Vertex>(device, rows * 2 * sizes.edges, "departing pools");
+      piece.seeds = Staging<Vertex>(device, rows * sizes.seeds, "departing pools");
     }
   }
 

@@ -141,10 +141,11 @@ template <PoolSampler Sampler>
 void check_pool(const PoolProgram<Sampler>& program) {
   const std::uint64_t frontier = program.frontier_size(), neighbors = program.neighbor_size();
   if (frontier == 0 || neighbors == 0 || frontier * neighbors > kMaxDraws)
-    throw UsageError("a pool's frontier_size and neighbor_size are at least 1, and their product at most " +
-                     std::to_string(kMaxDraws));
+    throw UsageError(
+        "a pool's frontier_size and neighbor_size must be at least 1, and their product at most " +
+        std::to_string(kMaxDraws));
   if (program.sizes().entries >= ~std::uint32_t{0} || program.sizes().edges >= ~std::uint32_t{0})
-    throw UsageError("a pool grows to 2^32 entries or edges; take a smaller length");
+    throw UsageError("a pool grows to 2^32 entries or edges; use a smaller length");
 }
 
 /// Builds the tables by which neighbours are drawn; `pages` gets the columns that partitions must carry.

@@ -56,7 +56,7 @@ SteppedQueue::SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bo
       has_previous_(has_previous),
       make_step_(std::move(make_step)),
       walk_bytes_(has_previous ? sizeof(Departure<true>) : sizeof(Departure<false>)),
-      departures_(setup.device, setup.keys.rank_keys * paths_.own_walks() * walk_bytes_, "walks that leave"),
+      departures_(setup.device, setup.keys.rank_keys * paths_.own_walks() * walk_bytes_, "departing walks"),
       arrivals_(setup.device, paths_.own_walks() * walk_bytes_, "walks from other ranks") {}
 
 void SteppedQueue::begin() {

@@ -64,7 +64,7 @@ TEST_F(EdgeListTest, SkipsATitleThatBeginsWithCounts) {
   const Loaded loaded = load(file("g.csv", "3,2,u,graph\n1,2\n2,3\n"));
 
   EXPECT_EQ(pairs_of(loaded.edges), "1>2 2>3 ");
-  EXPECT_NE(loaded.remark.find("taken as a title"), std::string::npos) << loaded.remark;
+  EXPECT_NE(loaded.remark.find("read as a title"), std::string::npos) << loaded.remark;
 }
 
 TEST_F(EdgeListTest, KeepsAFirstEdgeWithTextBehindIt) {
@@ -125,11 +125,11 @@ TEST_F(EdgeListTest, ReadsTimesBehindWeights) {
 }
 
 TEST_F(EdgeListTest, RefusesATokenThatIsNoNumber) {
-  expect_refused(file("g.txt", "0 1\n# c\n\n1 zwei\n"), ":4: ", "'zwei' is no number");
+  expect_refused(file("g.txt", "0 1\n# c\n\n1 zwei\n"), ":4: ", "'zwei' is not a number");
 }
 
 TEST_F(EdgeListTest, RefusesNamesInsteadOfIds) {
-  expect_refused(file("g.txt", "anna bert\nbert carl\n"), ":1: ", "'anna' is no number");
+  expect_refused(file("g.txt", "anna bert\nbert carl\n"), ":1: ", "'anna' is not a number");
 }
 
 TEST_F(EdgeListTest, RefusesANegativeId) {
@@ -137,9 +137,9 @@ TEST_F(EdgeListTest, RefusesANegativeId) {
 }
 
 TEST_F(EdgeListTest, RefusesAFractionalId) {
-  expect_refused(file("g.txt", "0 1\n1.5 2\n"), ":2: ", "no whole number");
-  expect_refused(file("g.txt", "0 1\n1.0 2\n"), ":2: ", "no whole number");
-  expect_refused(file("g.txt", "0 1\n1e3 2\n"), ":2: ", "no whole number");
+  expect_refused(file("g.txt", "0 1\n1.5 2\n"), ":2: ", "not a whole number");
+  expect_refused(file("g.txt", "0 1\n1.0 2\n"), ":2: ", "not a whole number");
+  expect_refused(file("g.txt", "0 1\n1e3 2\n"), ":2: ", "not a whole number");
 }
 
 TEST_F(EdgeListTest, RefusesAnIdThatIsTooLarge) {
@@ -185,7 +185,8 @@ TEST_F(EdgeListTest, RefusesAMissingWeight) {
 }
 
 TEST_F(EdgeListTest, RefusesAWeightThatIsNoNumber) {
-  expect_refused(file("g.csv", "0 1 4\n0 2 heavy\n"), ":2: ", "weight 'heavy' is no number", with_weights());
+  expect_refused(file("g.csv", "0 1 4\n0 2 heavy\n"), ":2: ", "weight 'heavy' is not a number",
+                 with_weights());
 }
 
 TEST_F(EdgeListTest, RefusesAMissingOrMalformedTime) {

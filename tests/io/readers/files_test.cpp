@@ -62,7 +62,7 @@ TEST_F(FileTest, RefusesGzipThatIsCutOff) {
   const std::string whole = gzip(long_text());
   for (const std::size_t size :
        {whole.size() - 1, whole.size() - 8, whole.size() / 2, std::size_t{12}, std::size_t{5}})
-    expect_refused(file("g.txt.gz", whole.substr(0, size)), ": ", "end too early");
+    expect_refused(file("g.txt.gz", whole.substr(0, size)), ": ", "are truncated");
 }
 
 TEST_F(FileTest, RefusesGzipThatIsDamaged) {
@@ -269,7 +269,7 @@ TEST_F(BlocksTest, NameTheExactLineOfAFault) {
       ReadOptions options;
       options.batch_bytes = bytes;
       options.threads = threads;
-      expect_refused(path, fmt::format(":{}: ", line), "'x' is no number", options);
+      expect_refused(path, fmt::format(":{}: ", line), "'x' is not a number", options);
     }
   }
 }

@@ -75,9 +75,9 @@ TEST_F(MatrixMarketTest, RefusesAWrongSizeLine) {
 }
 
 TEST_F(MatrixMarketTest, RefusesAnEntryCountThatDoesNotMatch) {
-  expect_refused(file("g.mtx", kBanner + "pattern general\n3 3 3\n1 2\n"), ": ", "promises 3 entries, but 1");
+  expect_refused(file("g.mtx", kBanner + "pattern general\n3 3 3\n1 2\n"), ": ", "declares 3 entries, but 1");
   expect_refused(file("g.mtx", kBanner + "pattern general\n3 3 1\n1 2\n1 3\n"), ": ",
-                 "promises 1 entries, but 2");
+                 "declares 1 entries, but 2");
 }
 
 TEST_F(MatrixMarketTest, RefusesIdsOutsideTheMatrix) {
@@ -117,9 +117,9 @@ TEST_F(MetisTest, GivesParallelEdgesAsOftenAsTheyAreListedAtOneEnd) {
 }
 
 TEST_F(MetisTest, RefusesAnEdgeThatOneEndListsAlone) {
-  expect_refused(file("g.graph", "3 2\n2 3\n3\n1\n"), ": ", "at one of its ends alone");
-  expect_refused(file("g.graph", "2 1\n2 2\n\n"), ": ", "at one of its ends alone");
-  expect_refused(file("g.graph", "2 1\n\n1 1\n"), ": ", "at one of its ends alone");
+  expect_refused(file("g.graph", "3 2\n2 3\n3\n1\n"), ": ", "at only one of its ends");
+  expect_refused(file("g.graph", "2 1\n2 2\n\n"), ": ", "at only one of its ends");
+  expect_refused(file("g.graph", "2 1\n\n1 1\n"), ": ", "at only one of its ends");
 }
 
 TEST_F(MetisTest, ReadsEmptyLinesAsIsolatedVertices) {
@@ -160,13 +160,13 @@ TEST_F(MetisTest, RemarksThatParallelSelfLoopsListedOnceWereHalved) {
 TEST_F(MetisTest, RefusesAWrongHeader) {
   expect_refused(file("g.graph", "% c\n3\n"), ":2: ", "VERTICES EDGES");
   expect_refused(file("g.graph", "3 2 2\n"), ":1: ", "fmt field");
-  expect_refused(file("g.graph", "3 2 1 2\n"), ":1: ", "ncon promises");
+  expect_refused(file("g.graph", "3 2 1 2\n"), ":1: ", "ncon declares");
   expect_refused(file("g.graph", "3 2 10 many\n"), ":1: ", "ncon field");
 }
 
 TEST_F(MetisTest, RefusesCountsThatDoNotMatch) {
-  expect_refused(file("g.graph", "2 3\n2\n1\n"), ": ", "promises 3 edges");
-  expect_refused(file("g.graph", "3 1\n2\n1\n"), ": ", "promises 3 vertices, but only 2");
+  expect_refused(file("g.graph", "2 3\n2\n1\n"), ": ", "declares 3 edges");
+  expect_refused(file("g.graph", "3 1\n2\n1\n"), ": ", "declares 3 vertices, but only 2");
   expect_refused(file("g.graph", "2 1\n2\n1\n\n% c\n1\n"), ":6: ", "more lines");
 }
 
@@ -234,11 +234,11 @@ TEST_F(DimacsTest, RefusesUnknownLines) {
 }
 
 TEST_F(DimacsTest, RefusesASecondProblemLine) {
-  expect_refused(file("g.gr", "a 1 2 3\np sp 3 1\n"), ":2: ", "'p' line stands here");
+  expect_refused(file("g.gr", "a 1 2 3\np sp 3 1\n"), ":2: ", "unexpected 'p' line");
 }
 
 TEST_F(DimacsTest, RefusesAnArcCountThatDoesNotMatch) {
-  expect_refused(file("g.gr", "p sp 3 2\na 1 2 3\n"), ": ", "promises 2 edges, but 1");
+  expect_refused(file("g.gr", "p sp 3 2\na 1 2 3\n"), ": ", "declares 2 edges, but 1");
 }
 
 TEST_F(DimacsTest, RefusesIdsOutsideTheDeclaredRange) {
