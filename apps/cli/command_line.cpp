@@ -244,6 +244,9 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
   }
   refuse_unexpected(command, parser.remaining());
   for (const auto& option : command.options()) {
+    const bool names_file = option.file == Command::FileUse::written && option.name.starts_with("--");
+    if (names_file && option.name != "--output" && to_string(option.get()) == "-")
+      throw UsageError(option.name + " -: only results go to standard output (name a file)");
     if (option.idle && option.given)
       throw UsageError(fmt::format("{} does not apply to {} (omit it)", option.name, command.name()));
   }

@@ -19,6 +19,7 @@
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_charge.hpp"
+#include "io/readers/fault.hpp"
 
 namespace sluice::apps {
 
@@ -28,7 +29,7 @@ double number_of(std::string_view word, const std::string& location) {
   double value = 0;
   const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (fault != std::errc() || end != word.data() + word.size() || !(value >= 0) || !std::isfinite(value))
-    throw InputError(fmt::format("{}: '{}' is not a number from 0 up", location, word.substr(0, 40)));
+    throw InputError(fmt::format("{}: {} is not a number from 0 up", location, io::readers::quote(word)));
   return value;
 }
 
@@ -76,7 +77,8 @@ void read_priors(const std::string& path, std::uint64_t vertices, const IdMap& i
       const auto id = to_integer(words[0]);
       const auto vertex = id ? ids.to_internal(*id) : std::nullopt;
       if (!vertex)
-        throw InputError(fmt::format("{}: the graph has no vertex {}", location, words[0].substr(0, 40)));
+        throw InputError(
+            fmt::format("{}: the graph has no vertex {}", location, io::readers::quote(words[0])));
       v = *vertex;
     }
     if (seen[v]) throw InputError(fmt::format("{}: vertex {} has a prior already", location, words[0]));

@@ -112,8 +112,12 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
     return plan_of(job, c, changes ? &*changes : nullptr, {paging, &world(), c.rows});
   });
   if (c.common.plan) {
-    if (changes) plan.host_bytes += changes->charge.bytes();
-    return job.print_plan(plan);
+    std::uint64_t vertices = job.graph().vertices();
+    if (changes) {
+      plan.host_bytes += changes->charge.bytes();
+      vertices = vertices_with(changes->insertions, vertices);
+    }
+    return job.print_plan(plan, vertices);
   }
 
   std::optional<RankBatch> batch;

@@ -84,7 +84,10 @@ ChargedBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap
           "{}: the graph has no vertex {}, and stores original ids (use --original-ids to add vertices)",
           files.insert, id));
     }
-    if (id >= kMaxVertices) throw InputError(fmt::format("{}: id {} is too large", files.insert, id));
+    if (id >= kMaxVertices) {
+      throw InputError(fmt::format("{}: id {} is too large: a graph has at most {} vertices", files.insert,
+                                   id, kMaxVertices));
+    }
     return static_cast<Vertex>(id);
   };
   const auto vertex_to_delete = [&](std::uint64_t id) {

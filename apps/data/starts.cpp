@@ -10,6 +10,7 @@
 #include "apps/job/ranks.hpp"
 #include "apps/report/report.hpp"
 #include "engine/core/error.hpp"
+#include "io/readers/fault.hpp"
 
 namespace sluice::apps {
 
@@ -18,7 +19,7 @@ namespace {
 /// Parses a vertex; `location` is `FILE:LINE`.
 Vertex to_vertex(std::string_view word, const std::string& location, const IdMap& ids) {
   const auto id = to_integer(word);
-  if (!id) throw InputError(fmt::format("{}: '{}' is not a vertex id", location, word.substr(0, 40)));
+  if (!id) throw InputError(fmt::format("{}: {} is not a vertex id", location, io::readers::quote(word)));
   const auto vertex = ids.to_internal(*id);
   if (!vertex) throw InputError(fmt::format("{}: the graph has no vertex {}", location, *id));
   return *vertex;
@@ -27,8 +28,8 @@ Vertex to_vertex(std::string_view word, const std::string& location, const IdMap
 double to_weight(std::string_view word, const std::string& location) {
   const auto weight = to_real(word);
   if (!weight || !(*weight > 0)) {
-    throw InputError(
-        fmt::format("{}: '{}' is not a weight (write vertex:weight, above 0)", location, word.substr(0, 40)));
+    throw InputError(fmt::format("{}: {} is not a weight (write vertex:weight, above 0)", location,
+                                 io::readers::quote(word)));
   }
   return *weight;
 }

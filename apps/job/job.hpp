@@ -167,7 +167,8 @@ class Job {
   /// --plan: prints the need of a job whose plan plan_and_load() returned; throws BudgetError if it does not
   /// fit.
   void print_plan(const sampling::RunPlan& plan) const;
-  void print_plan(const pagerank::Plan& plan) const;
+  /// `vertices` of the graph with the batch applied, if there is one.
+  void print_plan(const pagerank::Plan& plan, std::uint64_t vertices) const;
   void print_plan(const ppr::Plan& plan) const;
   void print_plan(const acc::AccPlan& plan) const;
 

@@ -104,13 +104,13 @@ void Job::print_plan(const sampling::RunPlan& plan) const {
   print_plan(text, in_parts ? plan.partitions->size() : 1);
 }
 
-void Job::print_plan(const pagerank::Plan& plan) const {
+void Job::print_plan(const pagerank::Plan& plan, std::uint64_t vertices) const {
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory());
   text += bytes_line("  ranks", plan.state_bytes);
   text += fit_line("host memory", input_bytes() + need_of(plan).host_bytes, host_budget());
   text += bytes_line("  graph", graph_bytes());
   text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
-  print_plan(text + bytes_line("result", info_.vertices * 8), plan.partitions);
+  print_plan(text + bytes_line("result", vertices * 8), plan.partitions);
 }
 
 void Job::print_plan(const ppr::Plan& plan) const {

@@ -4,7 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/core/error.hpp"
 #include "engine/exec/memory/link.hpp"
 #include "engine/memory/peer_partitions.hpp"
 #include "engine/memory/schedule/sweep_pass.hpp"
@@ -65,13 +64,7 @@ PartitionCache::PartitionCache(const Device& device, std::span<const EdgeIndex> 
 PartitionCache::PartitionCache(const ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan,
                                const AccessPattern& use)
     : PartitionCache(graph.device, graph.graph.out.offsets.span(), pages, std::move(plan), graph.paging, use,
-                     graph.peers ? graph.peers->views() : std::span<const PageView>()) {
-  if (paging_.transport == Transport::mapped && !slots_.can_map()) {
-    throw UsageError(
-        "--transport mapped: needs the edges and their tables in host memory (raise --host-memory, or "
-        "use copied or file)");
-  }
-}
+                     graph.peers ? graph.peers->views() : std::span<const PageView>()) {}
 
 void PartitionCache::drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t max_left) {
   for (;;) {

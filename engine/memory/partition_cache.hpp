@@ -36,9 +36,8 @@ class PartitionCache {
   /// Works on these present partitions; the work is complete when it returns.
   using Work = std::function<void(std::span<const std::uint32_t>)>;
 
-  /// Keeps references to the device and to `offsets`, which `plan` cuts. Throws BudgetError, or UsageError if
-  /// the transport that is asked for is impossible. `present_views`: views of all partitions, if none need be
-  /// brought.
+  /// Keeps references to the device and to `offsets`, which `plan` cuts. Throws BudgetError.
+  /// `present_views`: views of all partitions, if none need be brought.
   PartitionCache(const Device& device, std::span<const EdgeIndex> offsets, const PageRequest& pages,
                  PagedPlan plan, const PagingOptions& paging, const AccessPattern& use,
                  std::span<const PageView> present_views = {});

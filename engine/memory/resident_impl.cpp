@@ -14,6 +14,7 @@
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/peer_partitions.hpp"
+#include "engine/memory/slots.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "engine/memory/tables/upload.hpp"
 #include "engine/select/build_tables.hpp"
@@ -193,10 +194,16 @@ const std::uint64_t* ResidentGraph::Impl::packed_edges() {
                 [&](std::uint64_t* edges) { build_packed_edges(device, view, packing, edges); });
 }
 
-PagedPlan ResidentGraph::Impl::plan_partitions(const PageColumns& columns, std::uint64_t bytes_per_instance,
+PagedPlan ResidentGraph::Impl::plan_partitions(const PageRequest& pages, std::uint64_t bytes_per_instance,
                                                std::uint64_t instances, std::uint64_t steps,
                                                std::uint64_t row_bytes) {
   if (peers) return peers->plan(bytes_per_instance, instances, steps);
+  const PageColumns& columns = pages.columns;
+  if (paging.transport == Transport::mapped && !has_columns(pages.sources.columns, columns)) {
+    throw BudgetError(
+        "--transport mapped: needs the edges and their tables in host memory (raise --host-memory, or "
+        "use copied or file)");
+  }
   // Tables of partitions from a file are made on the GPU, which takes memory beside slots.
   constexpr std::uint64_t kShareOfTables = 8;
   const bool makes_tables = device.is_cuda() && graph.edge_source && (columns.alias || columns.cumulative);

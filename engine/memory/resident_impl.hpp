@@ -27,6 +27,8 @@
 
 namespace sluice {
 
+struct PageRequest;
+
 /// Tables of one fixed bias, each empty until it is needed.
 struct BiasTables {
   Buffer<std::uint64_t> cumulative;  ///< [edges] CTPS: inclusive sums within each list
@@ -124,7 +126,8 @@ struct ResidentGraph::Impl {
                                 const AliasSlotsOf* slots);
   const std::uint64_t* packed_edges();
   /// Plans a run on this graph in partitions (plan_shard); also notes the plan if the run is only planned.
-  PagedPlan plan_partitions(const PageColumns& columns, std::uint64_t bytes_per_instance,
+  /// Throws BudgetError if lists are to be read in place and host memory does not hold all their columns.
+  PagedPlan plan_partitions(const PageRequest& pages, std::uint64_t bytes_per_instance,
                             std::uint64_t instances, std::uint64_t steps, std::uint64_t row_bytes = 0);
   /// Notes a plan, and charges the budget with its slots and instances.
   void record_plan(PlannedPages pages);

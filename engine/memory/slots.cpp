@@ -78,9 +78,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
     : device_(device), offsets_(offsets), plan_(plan), columns_(columns), sources_(std::move(sources)) {
   const PageView& host = sources_.columns;
   if (columns.coded) sources_.columns.coded = sources_.coded->lists();
-  can_map_ = count.present.empty();
-  each_column(columns,
-              [&](auto column_of, bool wanted) { can_map_ = can_map_ && (!wanted || column_of(host)); });
+  can_map_ = count.present.empty() && has_columns(host, columns);
   const Capacity largest = capacity_for(true), usual = count.large > 0 ? capacity_for(false) : largest;
   max_edges_ = largest.edges, min_bytes_ = count.min_bytes;
   slots_.resize(count.slots);

@@ -53,6 +53,14 @@ void each_column(const PageColumns& columns, const Each& each) {
       [](auto& x) -> auto& { return x.wide_alias; }, columns.wide_alias);
 }
 
+/// True if `view` has all these columns.
+inline bool has_columns(const PageView& view, const PageColumns& columns) {
+  bool has_all = true;
+  each_column(columns,
+              [&](auto column_of, bool wanted) { has_all = has_all && (!wanted || column_of(view)); });
+  return has_all;
+}
+
 /// The sources of a partition's columns: whole columns in (page-locked) host memory. A null column is read
 /// from the graph's file, or derived from what was read.
 struct PageSources {

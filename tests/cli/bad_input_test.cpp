@@ -142,6 +142,10 @@ TEST_F(BadInput, BinaryResultsDoNotGoToStandardOutput) {
   refuse(kUsage, "text", {"walk", graph(), "--output", "-"});
 }
 
+TEST_F(BadInput, ReportsDoNotGoToStandardOutput) {
+  refuse(kUsage, "--report -", walk(graph(), {"--report", "-"}));
+}
+
 // ---- starts
 
 TEST_F(BadInput, StartOutOfRange) {
@@ -154,6 +158,11 @@ TEST_F(BadInput, NegativeStart) {
 
 TEST_F(BadInput, StartThatIsNoNumber) {
   refuse(kBadInput, "starts:3: 'x7'", walk(graph(), {"--starts", starts("1\n2\nx7\n")}));
+}
+
+TEST_F(BadInput, StartsThatAreCompressed) {
+  refuse(kBadInput, "starts:1: '\\x1f\\x8b\\x08\\x00' is not a vertex id",
+         walk(graph(), {"--starts", starts(std::string("\x1f\x8b\x08\0", 4))}));
 }
 
 TEST_F(BadInput, TwoStartsOnALineOfAWalk) {
@@ -185,6 +194,10 @@ TEST_F(BadInput, InstanceRanges) {
 
 TEST_F(BadInput, MoreVerticesThanThereAre) {
   refuse(kBadInput, "count", sample("node", {"--count", "257"}));
+}
+
+TEST_F(BadInput, MoreDrawsThanAStreamHas) {
+  refuse(kUsage, "--fanout: at most 16777216", sample("neighbor", {"--fanout", "16777217", "--replace"}));
 }
 
 TEST_F(BadInput, MoreEdgesThanThereAre) {
@@ -301,7 +314,7 @@ TEST_F(BadInput, SlotsWithoutPartitionsAreSaidToBeIdle) {
   EXPECT_NE(hint_of({"--count", "3"}).find("the graph is processed whole (use --partitions)"),
             std::string::npos);
   const auto hint = hint_of({"--count", "3", "--partitions", "4"});
-  EXPECT_NE(hint.find("--slots 2 changes nothing"), std::string::npos) << hint;
+  EXPECT_NE(hint.find("--slots 2 has no effect"), std::string::npos) << hint;
   EXPECT_EQ(hint.find("use --partitions"), std::string::npos) << hint;
 }
 

@@ -226,7 +226,8 @@ TEST_F(RankBatchCli, VerifiesWhateverMethodAndWhereverTheGraphIs) {
 
 TEST_F(RankBatchCli, PlansABatchWithoutFollowingIt) {
   const std::string path = graph("rmat", 12, {"--reverse"});
-  const std::string insert = file("insert.txt", "1 2\n3 500\n"), wrong = file("wrong.txt", "1 two\n");
+  const std::string insert = file("insert.txt", "1 2\n3 500\n"), wrong = file("wrong.txt", "1 two\n"),
+                    far = file("far.txt", "0 99999\n");
   run({"pagerank", path, "--output", at("old.h5"), "--quiet", "--device", "host"});
   for (const char* method : {"static", "nd", "dfp"}) {
     SCOPED_TRACE(method);
@@ -239,6 +240,8 @@ TEST_F(RankBatchCli, PlansABatchWithoutFollowingIt) {
     const auto plan = run(with({"--insert", insert, "--plan", "--output-graph", at("new.h5")}));
     EXPECT_NE(plan.out.find("device memory"), std::string::npos) << plan.out;
     EXPECT_FALSE(std::filesystem::exists(at("new.h5")));
+    const auto grown = run(with({"--insert", far, "--plan"}));
+    EXPECT_NE(grown.out.find("781.25 KiB"), std::string::npos) << grown.out;  // 100,000 ranks
     const auto little = sluice(with({"--insert", insert, "--plan", "--device-memory", "4KiB"}));
     EXPECT_EQ(little.status, 4) << little.err;
     EXPECT_NE(little.out.find("of 4.00 KiB allowed: does not fit"), std::string::npos) << little.out;

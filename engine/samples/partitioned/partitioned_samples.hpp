@@ -41,7 +41,7 @@ class PartitionedSamples {
   std::uint64_t next_size(std::uint64_t left) {
     submitted_ = 0, grown_ = false;
     if (cache_) return batch_;
-    cache_.emplace(graph_, pages_, graph_.plan_partitions(pages_.columns, bytes_per_instance_, left, depths_),
+    cache_.emplace(graph_, pages_, graph_.plan_partitions(pages_, bytes_per_instance_, left, depths_),
                    AccessPattern{.picks = kPicks, .visits_once = true});
     agree_on_memory(ranks_, [&] { grower_.emplace(setup_, *cache_); });
     return batch_ = cache_->plan().batch;
@@ -94,7 +94,7 @@ template <class Grower, class Run, class Setup>
 void run_partitioned_samples(const Run& run, Setup setup, const PageRequest& pages,
                              std::uint64_t bytes_per_instance, std::uint32_t depths) {
   if (run.graph.device.is_planning()) {
-    run.graph.plan_partitions(pages.columns, bytes_per_instance, run.instances(), depths);
+    run.graph.plan_partitions(pages, bytes_per_instance, run.instances(), depths);
     return;
   }
   const auto link = setup.link ? nullptr : run.graph.connect_ranks();

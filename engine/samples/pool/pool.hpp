@@ -80,7 +80,7 @@ struct PoolJob : InstanceRun<WalkSink> {
   PagedPlan share_memory() const {
     const std::uint64_t pool_bytes =
         bytes_per_instance() + parked_pool_bytes<Sampler>(graph.device, graph.paging.shard, program);
-    return graph.plan_partitions(pages->columns, pool_bytes, instances(), program.length);
+    return graph.plan_partitions(*pages, pool_bytes, instances(), program.length);
   }
 
   /// Blocks for large pools, since a pool begins with a pass over its entries; else warps.

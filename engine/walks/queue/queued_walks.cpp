@@ -328,8 +328,8 @@ bool walk_in_queues(const QueuedRun& run, ShardResidency residency) {
     if (residency == ShardResidency::required) return false;
     // Every rank has memory for the walks of all ranks.
     PagedPlan plan =
-        graph.plan_partitions(run.pages.columns, walk_bytes(run, WalkMode::paged) * ranks_of(run),
-                              run.instances(), run.steps, run.job.ends_only() ? 0 : row_bytes(run));
+        graph.plan_partitions(run.pages, walk_bytes(run, WalkMode::paged) * ranks_of(run), run.instances(),
+                              run.steps, run.job.ends_only() ? 0 : row_bytes(run));
     if (graph.device.is_planning()) return true;
     if (!link) link = link_of(graph, run.stats);
     walks.emplace(run, std::move(plan), link.get(), WalkMode::paged);
