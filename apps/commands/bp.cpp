@@ -37,9 +37,9 @@ void read_coupling(const std::string& path, acc::BeliefModel& model) {
   unsigned rows = 0;
   for_each_line(path, "a line of numbers", [&](const Words& words, const std::string& location) {
     if (rows++ == 0) model.states = static_cast<unsigned>(words.size());
-    if (model.states > acc::kMostBeliefStates)
+    if (model.states > acc::kMaxBeliefStates)
       throw UsageError(fmt::format("{}: {} states; the number of states must be 1 to {}", location,
-                                   model.states, acc::kMostBeliefStates));
+                                   model.states, acc::kMaxBeliefStates));
     if (words.size() != model.states || rows > model.states)
       throw InputError(
           fmt::format("{}: a coupling must have as many rows as columns, here {}", location, model.states));

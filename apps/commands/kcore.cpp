@@ -29,10 +29,11 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   std::vector<io::Attribute> attributes;
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
   // In-edges of an undirected graph are its out-edges and take no memory.
-  const AccTask task{.needs = {.in_edges = pulls, .simple = true, .made = job.graph().directed || made},
-                     .vertex = {4, 4},
-                     .attributes = attributes,
-                     .columns = {name}};
+  const AccTask task{
+      .needs = {.in_edges = pulls, .simple = true, .makes_simple = job.graph().directed || made},
+      .vertex = {4, 4},
+      .attributes = attributes,
+      .columns = {name}};
   HostArray<std::uint8_t> members;
   const auto solve = [&](const acc::AccGraph& graph) {
     acc::CoreResult result = core_numbers(graph, c.k, c.acc);

@@ -137,7 +137,7 @@ void Job::print_plan(const ppr::Plan& plan) const {
 void Job::print_plan(const acc::AccPlan& plan) const {
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory());
   text += bytes_line("  vertex states", plan.state_bytes);
-  text += fit_line("host memory", input_bytes() + plan.given_bytes + need_of(plan).host_bytes, host_budget());
+  text += fit_line("host memory", input_bytes() + plan.model_bytes + need_of(plan).host_bytes, host_budget());
   text += bytes_line("  graph", graph_bytes());
   if (plan.message_bytes > 0) text += bytes_line("  messages of edges", plan.message_bytes);
   if (plan.scratch_bytes > 0) text += bytes_line("in --scratch, at most", plan.scratch_bytes);

@@ -34,12 +34,12 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   const double begin = seconds_now();
   PendingEdges* const pending_edges = device.is_planning() ? nullptr : graph.pending_edges.get();
   // A GPU that will hold the whole graph uploads edges while they are still being read.
-  const auto settle = [&](bool looked_at) {
-    if (pending_edges && looked_at) pending_edges->read(device.threads());
+  const auto wait_for_edges = [&](bool needed) {
+    if (pending_edges && needed) pending_edges->read(device.threads());
   };
-  settle(!device.is_cuda() || needs.weights || needs.simple);
+  wait_for_edges(!device.is_cuda() || needs.weights || needs.simple);
   const auto part = std::make_shared<RankPart>(device, graph, needs, place);
-  settle(!part->complete());
+  wait_for_edges(!part->complete());
   out_ = part->complete() ? part->lists() : graph.out.view();
   if (needs.weights && graph.weighted && !device.is_planning()) {
     // All ranks must agree on the level width, though one may have less memory than another.
@@ -50,29 +50,29 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
                           : over_link       ? kDeltaFactorOverLink
                                             : kDeltaFactorCuda;
     if (device.is_cuda() && !paged && (part->complete() || part->link() != nullptr))
-      joined_width_ = kJoinedWidth;
-    usual_delta_ = delta_for(out_, part->mean_weight(), factor);
+      joined_levels_factor_ = kJoinedWidth;
+    default_delta_ = delta_for(out_, part->mean_weight(), factor);
   }
   if (part->complete()) {
     in_ = part->in().csr;
     if (device.is_cuda()) {
       const bool stored_in = in_.offsets != nullptr && !part->symmetric();
-      out_ = upload(out_, out_there_, pending_edges);
-      if (in_.offsets != nullptr) in_ = stored_in ? upload(in_, in_there_) : out_;
+      out_ = upload(out_, out_storage_, pending_edges);
+      if (in_.offsets != nullptr) in_ = stored_in ? upload(in_, in_storage_) : out_;
     }
   }
   rank_part_ = part;
   setup_seconds_ = seconds_now() - begin;
 }
 
-CsrView AccGraph::upload(const CsrView& from, OnDevice& to, PendingEdges* pending_edges) {
-  to.offsets = Buffer<EdgeIndex>(*device_, from.vertices + 1, "the graph's offsets");
-  copy_to_device(*device_, to.offsets.data(), from.offsets, to.offsets.bytes());
-  to.lists.emplace(*device_, from, from.weights != nullptr, "the graph's edges", nullptr,
-                   std::vector<PageLock>{}, pending_edges);
-  uploaded_ += to.offsets.bytes() + to.lists->traffic().host_to_device_bytes;
-  const SweepPage all = to.lists->whole();
-  return {from.vertices, from.edges, to.offsets.data(), all.sources, all.weights};
+CsrView AccGraph::upload(const CsrView& source, ListStorage& storage, PendingEdges* pending_edges) {
+  storage.offsets = Buffer<EdgeIndex>(*device_, source.vertices + 1, "the graph's offsets");
+  copy_to_device(*device_, storage.offsets.data(), source.offsets, storage.offsets.bytes());
+  storage.lists.emplace(*device_, source, source.weights != nullptr, "the graph's edges", nullptr,
+                        std::vector<PageLock>{}, pending_edges);
+  uploaded_ += storage.offsets.bytes() + storage.lists->traffic().host_to_device_bytes;
+  const SweepPage all = storage.lists->whole();
+  return {source.vertices, source.edges, storage.offsets.data(), all.sources, all.weights};
 }
 
 }  // namespace sluice::acc

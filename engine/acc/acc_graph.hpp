@@ -40,25 +40,26 @@ class AccGraph {
   bool symmetric() const { return rank_part_->symmetric(); }
   /// Default level width (delta) for shortest paths: wide enough for many vertices in a level, narrow enough
   /// that few are processed twice.
-  double usual_delta(AccDirection direction) const {
-    return direction == AccDirection::push ? usual_delta_ * joined_width_ : usual_delta_;
+  double default_delta(AccDirection direction) const {
+    return direction == AccDirection::push ? default_delta_ * joined_levels_factor_ : default_delta_;
   }
   double setup_seconds() const { return setup_seconds_; }
   std::uint64_t uploaded_bytes() const { return uploaded_; }
 
  private:
-  struct OnDevice {
+  struct ListStorage {
     Buffer<EdgeIndex> offsets;
     std::optional<SweepLists> lists;
   };
 
-  CsrView upload(const CsrView& from, OnDevice& to, PendingEdges* pending_edges = nullptr);
+  CsrView upload(const CsrView& source, ListStorage& storage, PendingEdges* pending_edges = nullptr);
 
   const Device* device_;
   std::shared_ptr<const RankPart> rank_part_;
-  OnDevice out_there_, in_there_;
+  ListStorage out_storage_, in_storage_;
   CsrView out_, in_;
-  double usual_delta_ = 1, joined_width_ = 1;  ///< joined_width_: factor if kernels join levels
+  double default_delta_ = 1,
+         joined_levels_factor_ = 1;  ///< joined_levels_factor_: factor if kernels join levels
   double setup_seconds_ = 0;
   std::uint64_t uploaded_ = 0;
 };

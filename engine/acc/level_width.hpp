@@ -17,8 +17,8 @@ namespace sluice::acc {
 
 class LevelWidth {
  public:
-  static constexpr std::uint64_t kFewEdges = 1u << 21, kManyEdges = 1u << 24, kThinRound = 3u << 11,
-                                 kMost = 1u << 20;
+  static constexpr std::uint64_t kFewEdges = 1u << 21, kManyEdges = 1u << 24, kSmallRound = 3u << 11,
+                                 kMaxWidth = 1u << 20;
   static constexpr std::uint32_t kFewRounds = 2, kManyRounds = 8;
 
   /// Counts a round of the current levels that read `edges` on all ranks.
@@ -27,9 +27,9 @@ class LevelWidth {
   /// Ends the current levels; returns how many levels to process next.
   SLUICE_HD std::uint64_t next() {
     const bool few = edges_ < kFewEdges && edges_ < edges_before_ && rounds_ <= kFewRounds,
-               thin = edges_ < rounds_ * kThinRound && edges_ < 2 * edges_before_ && rounds_ >= kManyRounds;
-    if (few || thin) {
-      width_ = 2 * width_ < kMost ? 2 * width_ : kMost;
+               small = edges_ < rounds_ * kSmallRound && edges_ < 2 * edges_before_ && rounds_ >= kManyRounds;
+    if (few || small) {
+      width_ = 2 * width_ < kMaxWidth ? 2 * width_ : kMaxWidth;
     } else if (edges_ > kManyEdges && width_ > 1) {
       width_ /= 2;
     }

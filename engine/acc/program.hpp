@@ -74,10 +74,11 @@ struct AccRound {
 };
 
 #if defined(__CUDACC__)
-/// Atomically sets *at to the smaller of *at and `value`; returns the old value.
+/// Atomically sets *address to the smaller of *address and `value`; returns the old value.
 template <class T>
-__device__ T fetch_min(T* at, T value) {
-  return static_cast<T>(atomicMin(reinterpret_cast<DeviceWord<T>*>(at), static_cast<DeviceWord<T>>(value)));
+__device__ T fetch_min(T* address, T value) {
+  return static_cast<T>(
+      atomicMin(reinterpret_cast<DeviceWord<T>*>(address), static_cast<DeviceWord<T>>(value)));
 }
 #endif
 
@@ -194,21 +195,21 @@ inline constexpr bool kReadsState = !requires {
   requires !P::kReadsState;
 };
 
-/// Combines `value` into *at without atomics; no other thread may change *at meanwhile.
+/// Combines `value` into *state without atomics; no other thread may change *state meanwhile.
 template <AccProgram P>
-SLUICE_HD Combined<typename P::State> combine_alone(const P& program, typename P::State* at,
-                                                    typename P::State value, const AccRound& round) {
-  const auto before = *at, now = program.combine(before, value, round);
+SLUICE_HD Combined<typename P::State> combine_exclusive(const P& program, typename P::State* state,
+                                                        typename P::State value, const AccRound& round) {
+  const auto before = *state, now = program.combine(before, value, round);
   if (now == before) return {false, now};
-  *at = now;
+  *state = now;
   return {program.active(now, before, round), now};
 }
 
-/// Combines `value` into *at atomically; other threads may do the same.
+/// Combines `value` into *state atomically; other threads may do the same.
 template <AccProgram P>
-SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P::State* at,
-                                                   typename P::State value, const AccRound& round) {
-  auto before = load(at);
+SLUICE_HD Combined<typename P::State> combine_atomic(const P& program, typename P::State* state,
+                                                     typename P::State value, const AccRound& round) {
+  auto before = load(state);
 #if defined(__CUDA_ARCH__)
   // Not on the host: its threads are few, and read states of this round while others change them
   // (rounds/levels.hpp).
@@ -219,11 +220,11 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
     if (value == 1) {
       const auto level = static_cast<State>(round.level);
       if (before <= level) return {false, before};
-      before = fetch_add(at, static_cast<State>(State{0} - value));
+      before = fetch_add(state, static_cast<State>(State{0} - value));
       if (before > level)
         return {program.active(static_cast<State>(before - 1), before, round),
                 static_cast<State>(before - 1)};
-      fetch_add(at, value);
+      fetch_add(state, value);
       return {false, level};
     }
   }
@@ -231,20 +232,20 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
   for (;;) {
     const auto now = program.combine(before, value, round);
     if (now == before) return {false, now};
-    if (exchange(at, before, now)) return {program.active(now, before, round), now};
+    if (exchange(state, before, now)) return {program.active(now, before, round), now};
   }
 }
 
-/// Combines `value` atomically into *at, this rank's copy of a remote vertex's state: the least bound so far,
-/// or the sum not sent yet. Returns whether there is a new value to send.
+/// Combines `value` atomically into *state, this rank's copy of a remote vertex's state: the least bound so
+/// far, or the sum not sent yet. Returns whether there is a new value to send.
 template <AccProgram P>
-SLUICE_HD bool combine_to_send(const P& program, typename P::State* at, typename P::State value,
-                               const AccRound& round) {
+SLUICE_HD bool combine_remote(const P& program, typename P::State* state, typename P::State value,
+                              const AccRound& round) {
   if constexpr (kAdds<P>) {
-    fetch_add(at, value);
+    fetch_add(state, value);
     return true;
   } else {
-    for (auto before = load(at);;) {
+    for (auto before = load(state);;) {
       typename P::State now;
       if constexpr (SumProgram<P>) {
         now = program.add(before, value);
@@ -252,7 +253,7 @@ SLUICE_HD bool combine_to_send(const P& program, typename P::State* at, typename
         now = program.combine(before, value, round);
         if (now == before) return false;
       }
-      if (exchange(at, before, now)) return true;
+      if (exchange(state, before, now)) return true;
     }
   }
 }

@@ -38,7 +38,8 @@ struct AccResult {
 
 /// Does a program define all that is needed to run on ranks or in partitions?
 template <class Program>
-inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>;
+inline constexpr bool kDistributable =
+    !AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>;
 
 template <class Program, Traverser E, Residency R>
 auto make_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
@@ -84,10 +85,12 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   if (graph.vertices() == 0) return result;
   // Allocated first: slots for partitions take a share of the remaining memory.
   result.states = HostArray<typename Program::State>(graph.vertices(), "results");
-  const auto sent = [link = graph.rank_part().link()] { return link != nullptr ? link->bytes_sent() : 0; };
+  const auto bytes_sent = [link = graph.rank_part().link()] {
+    return link != nullptr ? link->bytes_sent() : 0;
+  };
   const auto solve = [&](auto&& make) {
     const double begin = seconds_now();
-    const std::uint64_t sent_before = sent();
+    const std::uint64_t sent_before = bytes_sent();
     const auto solver = make();
     if (solver == nullptr) return false;
     if (graph.device().is_planning()) {
@@ -101,7 +104,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     solver->run(result.stats);
     const double done = seconds_now();
     if constexpr (requires { solver->finish(result.stats); }) solver->finish(result.stats);
-    result.stats.exchanged_bytes += sent() - sent_before;
+    result.stats.exchanged_bytes += bytes_sent() - sent_before;
     copy_to_host(graph.device(), result.states.data(), solver->states(), result.states.bytes());
     result.stats.setup_seconds += ready - begin;
     result.stats.compute_seconds = done - ready;
@@ -130,9 +133,9 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     // remote active vertices, and for bounds one more exchange to count the remaining edges. On one GPU,
     // choosing a direction loses time (docs/papers.md).
     const bool must_pull = PullableProgram<Program> && options.direction == AccDirection::pull;
-    if constexpr (kTravels<Program> && !MergeProgram<Program>)
+    if constexpr (kDistributable<Program> && !MergeProgram<Program>)
       if (!must_pull && solve([&] { return make_peer_solver(graph, program, options); })) return result;
-    if constexpr (kTravels<Program>) {
+    if constexpr (kDistributable<Program>) {
       solve([&] { return make_solver<Program, cuda::CudaTraverser, Partitioned>(graph, program, options); });
       return result;
     }
@@ -143,7 +146,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
 #endif
   if (graph.complete()) {
     solve([&] { return make_solver<Program, HostTraverser, Whole>(graph, program, options); });
-  } else if constexpr (kTravels<Program>) {
+  } else if constexpr (kDistributable<Program>) {
     solve([&] { return make_solver<Program, HostTraverser, Partitioned>(graph, program, options); });
   } else {
     throw UsageError(

@@ -61,7 +61,7 @@ struct AccPlan {
   std::uint64_t scratch_bytes = 0;  ///< of messages, if in scratch files
   std::uint64_t host_bytes = 0;     ///< graph conversions, results, verification
   std::uint64_t result_bytes = 0;
-  std::uint64_t given_bytes = 0;  ///< of a model already in host memory
+  std::uint64_t model_bytes = 0;  ///< of a model already in host memory
 };
 
 /// Bytes per vertex: of its state, and of its results including what they are computed from.
@@ -70,8 +70,8 @@ struct VertexSize {
 };
 
 /// Plans a job: calls solve(AccGraph), which calls a solver and perhaps a check (verify.hpp), on a device
-/// that only counts memory. An undirected graph is assumed to be simple unless needs.made; if the simple form
-/// is made, its size is an upper bound. Throws UsageError for what the run would refuse.
+/// that only counts memory. An undirected graph is assumed to be simple unless needs.makes_simple; if the
+/// simple form is made, its size is an upper bound. Throws UsageError for what the run would refuse.
 template <class Solve>
 AccPlan plan_solver(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place,
                     const VertexSize& vertex, const Solve& solve) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
 /// Elements that ranks exchange at a time.
-constexpr std::uint64_t kSentAtOnce = 1u << 16;
+constexpr std::uint64_t kExchangeChunk = 1u << 16;
 
 /// One bit for each vertex; several threads may set bits at once.
 class Flags {
@@ -25,19 +25,19 @@ class Flags {
   }
 
   bool operator[](std::uint64_t v) const { return has_bit(words_.data(), static_cast<Vertex>(v)); }
-  void set(std::uint64_t v) { take_bit(words_.data(), static_cast<Vertex>(v)); }
+  void set(std::uint64_t v) { set_bit(words_.data(), static_cast<Vertex>(v)); }
 
   /// Sets every bit that is set on any rank. All ranks call it.
   void gather(Communicator* ranks) {
     if (ranks == nullptr || ranks->size() == 1) return;
     const std::uint64_t bits = kBitsOfWord * words_.size();
-    HostArray<std::uint64_t> some(std::min(kSentAtOnce, bits), "checked vertices");
-    for (std::uint64_t first = 0; first < bits; first += some.size()) {
-      const std::uint64_t count = std::min<std::uint64_t>(some.size(), bits - first);
-      for (std::uint64_t i = 0; i < count; ++i) some[i] = (*this)[first + i] ? 1 : 0;
-      ranks->all_reduce(some.span().first(count), Reduce::max, "checked vertices");
+    HostArray<std::uint64_t> chunk(std::min(kExchangeChunk, bits), "checked vertices");
+    for (std::uint64_t first = 0; first < bits; first += chunk.size()) {
+      const std::uint64_t count = std::min<std::uint64_t>(chunk.size(), bits - first);
+      for (std::uint64_t i = 0; i < count; ++i) chunk[i] = (*this)[first + i] ? 1 : 0;
+      ranks->all_reduce(chunk.span().first(count), Reduce::max, "checked vertices");
       for (std::uint64_t i = 0; i < count; ++i) {
-        if (some[i] != 0) set(first + i);
+        if (chunk[i] != 0) set(first + i);
       }
     }
   }
@@ -49,74 +49,74 @@ class Flags {
 /// Finds vertices reached by a path of their claimed length. An edge from a nearer vertex proves its target:
 /// the nearer vertex is checked likewise, down to the source. Edges that add nothing to the distance then
 /// extend the proof from proven vertices to their targets.
-class HeldVertices {
+class ProvenVertices {
  public:
-  HeldVertices(const Graph& graph, std::span<const double> distances)
+  ProvenVertices(const Graph& graph, std::span<const double> distances)
       : graph_(graph), distances_(distances) {}
 
-  void take(Vertex u, Vertex v, double weight) {
+  void add_edge(Vertex u, Vertex v, double weight) {
     if (distances_[u] == kUnreached || distances_[u] + weight != distances_[v]) return;
     if (distances_[u] < distances_[v]) {
-      held_.set(v);
+      proven_.set(v);
     } else {
-      leads_on_.set(u);
+      has_zero_edge_.set(u);
     }
   }
 
-  /// Follows zero-length edges, once take() has seen all edges. All ranks call it.
-  void follow(Vertex source, Communicator* ranks) {
-    held_.set(source);
-    held_.gather(ranks);
-    leads_on_.gather(ranks);
+  /// Follows zero-length edges, once add_edge() has seen all edges. All ranks call it.
+  void propagate(Vertex source, Communicator* ranks) {
+    proven_.set(source);
+    proven_.gather(ranks);
+    has_zero_edge_.gather(ranks);
     for (std::uint64_t v = 0; v < graph_.vertices(); ++v) {
-      if (held_[v] && leads_on_[v]) leading_[last_++] = static_cast<Vertex>(v);
+      if (proven_[v] && has_zero_edge_[v]) queue_[last_++] = static_cast<Vertex>(v);
     }
     const ListReader reader = out_lists(graph_, graph_.weighted, 1);
     for (std::uint64_t first = 0, last; first < (last = last_); first = last) {
-      const auto front = leading_.span().subspan(first, last - first);
+      const auto front = queue_.span().subspan(first, last - first);
       std::sort(front.begin(), front.end());
       reader.for_each(front, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) lead_on(lists, front[i]);
+        for (std::size_t i = begin; i < end; ++i) extend_from(lists, front[i]);
       });
     }
   }
 
-  bool operator[](std::uint64_t v) const { return held_[v]; }
+  bool operator[](std::uint64_t v) const { return proven_[v]; }
 
  private:
-  void lead_on(const CsrView& lists, Vertex u) {
+  void extend_from(const CsrView& lists, Vertex u) {
     for (EdgeIndex e = lists.offsets[u]; e < lists.offsets[u + 1ull]; ++e) {
       const Vertex v = lists.targets[e];
       const double weight = graph_.weighted ? static_cast<double>(lists.weights[e]) : 1.0;
-      if (held_[v] || distances_[u] + weight != distances_[v]) continue;
-      held_.set(v);
-      if (leads_on_[v]) leading_[last_++] = v;
+      if (proven_[v] || distances_[u] + weight != distances_[v]) continue;
+      proven_.set(v);
+      if (has_zero_edge_[v]) queue_[last_++] = v;
     }
   }
 
   const Graph& graph_;
   std::span<const double> distances_;
-  Flags held_{graph_.vertices()}, leads_on_{graph_.vertices()};
-  HostArray<Vertex> leading_{graph_.vertices(), "checked paths"};  ///< in order of rounds, each once
+  Flags proven_{graph_.vertices()}, has_zero_edge_{graph_.vertices()};
+  HostArray<Vertex> queue_{graph_.vertices(), "checked paths"};  ///< in order of rounds, each once
   std::uint64_t last_ = 0;
 };
 
 /// A plain union-find, in which the root of a set is its smallest vertex. Several threads may unite sets at
 /// once: a parent only ever decreases, and compare-and-swap attaches a root only while it is still one.
-class Sets {
+class UnionFind {
  public:
-  explicit Sets(std::uint64_t vertices) : parent_(vertices, "checked components") {
+  explicit UnionFind(std::uint64_t vertices) : parent_(vertices, "checked components") {
     if (!host_budget().counts_only()) std::iota(parent_.begin(), parent_.end(), Vertex{0});
   }
 
   Vertex root(Vertex v) {
     for (;;) {
       const std::atomic_ref parent(parent_[v]);
-      Vertex above = parent.load(std::memory_order_relaxed);
-      if (above == v) return v;
-      const Vertex next = std::atomic_ref(parent_[above]).load(std::memory_order_relaxed);
+      Vertex parent_vertex = parent.load(std::memory_order_relaxed);
+      if (parent_vertex == v) return v;
+      const Vertex next = std::atomic_ref(parent_[parent_vertex]).load(std::memory_order_relaxed);
       // May fail, as another thread may have shortened the path further.
-      if (next != above) parent.compare_exchange_weak(above, next, std::memory_order_relaxed);
+      if (next != parent_vertex) parent.compare_exchange_weak(parent_vertex, next, std::memory_order_relaxed);
       v = next;
     }
   }
@@ -132,13 +132,14 @@ class Sets {
   /// Unites with the sets of all other ranks. All ranks call it.
   void unite_all(Communicator* ranks) {
     if (ranks == nullptr || ranks->size() == 1) return;
-    HostArray<Vertex> theirs(std::min<std::uint64_t>(kSentAtOnce, parent_.size()), "checked components");
+    HostArray<Vertex> received(std::min<std::uint64_t>(kExchangeChunk, parent_.size()), "checked components");
     for (int root = 0; root < ranks->size(); ++root) {
-      for (std::uint64_t first = 0; first < parent_.size(); first += theirs.size()) {
-        const auto some = theirs.span().first(std::min<std::uint64_t>(theirs.size(), parent_.size() - first));
-        std::copy_n(parent_.begin() + first, some.size(), some.begin());
-        ranks->broadcast(std::as_writable_bytes(some), root, "checked components");
-        for (std::uint64_t i = 0; i < some.size(); ++i) unite(static_cast<Vertex>(first + i), some[i]);
+      for (std::uint64_t first = 0; first < parent_.size(); first += received.size()) {
+        const auto chunk =
+            received.span().first(std::min<std::uint64_t>(received.size(), parent_.size() - first));
+        std::copy_n(parent_.begin() + first, chunk.size(), chunk.begin());
+        ranks->broadcast(std::as_writable_bytes(chunk), root, "checked components");
+        for (std::uint64_t i = 0; i < chunk.size(); ++i) unite(static_cast<Vertex>(first + i), chunk[i]);
       }
     }
   }
@@ -151,7 +152,7 @@ class Sets {
 
 void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t> depths,
                 std::span<const Vertex> parents, Communicator* ranks, unsigned threads) {
-  Flags led_to(graph.vertices());
+  Flags has_parent_edge(graph.vertices());
   if (host_budget().counts_only()) return;
   require(depths[source] == 0 && parents[source] == source,
           "the source, {}, is not its own parent at depth 0", source);
@@ -169,18 +170,18 @@ void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t>
             u, v);
     require(depths[v] != depths[u] + 1 || parents[v] <= u,
             "vertex {} could have {} as parent, which is smaller", v, u);
-    if (parents[v] == u) led_to.set(v);
+    if (parents[v] == u) has_parent_edge.set(v);
   });
   for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
     if (v == source || depths[v] < 0 || !own.contains(parents[v])) continue;
-    require(led_to[v], "no edge leads from {} to {}, whose parent it is", parents[v], v);
+    require(has_parent_edge[v], "no edge leads from {} to {}, whose parent it is", parents[v], v);
   }
   wait_for_checks(ranks);
 }
 
 void verify_sssp(const Graph& graph, Vertex source, std::span<const double> distances, Communicator* ranks,
                  unsigned threads) {
-  HeldVertices held(graph, distances);
+  ProvenVertices proven(graph, distances);
   if (host_budget().counts_only()) return;
   require(distances[source] == 0, "the source, {}, is not at distance 0", source);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v)
@@ -188,18 +189,18 @@ void verify_sssp(const Graph& graph, Vertex source, std::span<const double> dist
   const OwnedRows own(graph.out.offsets.span(), ranks);
   for_each_edge(graph, own, true, threads, [&](Vertex u, Vertex v, double weight) {
     require(!(distances[u] + weight < distances[v]), "the edge from {} to {} gives a shorter path", u, v);
-    held.take(u, v, weight);
+    proven.add_edge(u, v, weight);
   });
-  held.follow(source, ranks);
+  proven.propagate(source, ranks);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v)
-    require(held[v] == (distances[v] < kUnreached), "no path to vertex {} has the length of its distance, {}",
-            v, distances[v]);
+    require(proven[v] == (distances[v] < kUnreached),
+            "no path to vertex {} has the length of its distance, {}", v, distances[v]);
   wait_for_checks(ranks);
 }
 
 void verify_components(const Graph& graph, std::span<const Vertex> components, Communicator* ranks,
                        unsigned threads) {
-  Sets sets(graph.vertices());
+  UnionFind sets(graph.vertices());
   if (host_budget().counts_only()) return;
   for_each_edge(graph, OwnedRows(graph.out.offsets.span(), ranks), false, threads,
                 [&](Vertex u, Vertex v, double) { sets.unite(u, v); });

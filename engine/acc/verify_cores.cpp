@@ -23,21 +23,21 @@ class Neighbors {
   Neighbors(const Graph& graph, unsigned threads)
       : threads_(threads), out_(out_lists(graph, false, threads)), in_(in_lists(graph)) {}
 
-  /// Lists of the vertices from `from` to `to`, inclusive.
+  /// Lists of the vertices from `first` to `last`, inclusive.
   class Adjacency {
    public:
-    Adjacency(const CsrView& out, const CsrView& in, Vertex from, Vertex to)
-        : out_(out), in_(in), from_(from), to_(to) {}
+    Adjacency(const CsrView& out, const CsrView& in, Vertex first, Vertex last)
+        : out_(out), in_(in), first_(first), last_(last) {}
 
-    bool has(Vertex v) const { return v >= from_ && v <= to_; }
+    bool has(Vertex v) const { return v >= first_ && v <= last_; }
     /// Calls use(u) for every neighbour of v once.
     template <class Use>
-    void each(Vertex v, Use&& use) const {
+    void for_each_neighbor(Vertex v, Use&& use) const {
       const auto a = list(out_, v), b = list(in_, v);
       // v itself is skipped.
       for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
-        const bool of_b = i == a.size() || (j < b.size() && b[j] < a[i]);
-        const Vertex u = of_b ? b[j] : a[i];
+        const bool from_b = i == a.size() || (j < b.size() && b[j] < a[i]);
+        const Vertex u = from_b ? b[j] : a[i];
         while (i < a.size() && a[i] == u) ++i;
         while (j < b.size() && b[j] == u) ++j;
         if (u != v) use(u);
@@ -51,37 +51,37 @@ class Neighbors {
     }
 
     CsrView out_, in_;
-    Vertex from_, to_;
+    Vertex first_, last_;
   };
 
   /// Calls use(v, adjacency) for every v of `vertices`, which must ascend, on several threads.
   template <class Use>
   void for_each(std::span<const Vertex> vertices, Use&& use) const {
     out_.for_each(vertices, [&](const CsrView& out, std::size_t begin, std::size_t end) {
-      const auto some = vertices.subspan(begin, end - begin);
-      if (!both_) return hand_over(some, out, {}, use);
-      in_.for_each(some, [&](const CsrView& in, std::size_t first, std::size_t last) {
-        hand_over(some.subspan(first, last - first), out, in, use);
+      const auto chunk = vertices.subspan(begin, end - begin);
+      if (!directed_) return process(chunk, out, {}, use);
+      in_.for_each(chunk, [&](const CsrView& in, std::size_t first, std::size_t last) {
+        process(chunk.subspan(first, last - first), out, in, use);
       });
     });
   }
 
  private:
   ListReader in_lists(const Graph& graph) {
-    both_ = graph.directed;
-    if (!both_) return {{}, nullptr, false, threads_};
+    directed_ = graph.directed;
+    if (!directed_) return {{}, nullptr, false, threads_};
     if (!graph.in.offsets.empty()) return {graph.in.view(), graph.in_edge_source.get(), false, threads_};
     if (graph.edge_source != nullptr) {
       throw UsageError(
           "--verify: the graph stays in its file, which does not store in-edges (convert its edges with "
           "--reverse or --undirected, or raise --host-memory)");
     }
-    made_ = transpose(graph.out, threads_);
-    return {host_budget().counts_only() ? CsrView{} : made_.view(), nullptr, false, threads_};
+    transposed_ = transpose(graph.out, threads_);
+    return {host_budget().counts_only() ? CsrView{} : transposed_.view(), nullptr, false, threads_};
   }
 
   template <class Use>
-  void hand_over(std::span<const Vertex> vertices, const CsrView& out, const CsrView& in, Use&& use) const {
+  void process(std::span<const Vertex> vertices, const CsrView& out, const CsrView& in, Use&& use) const {
     if (vertices.empty()) return;
     const Adjacency adjacency(out, in, vertices.front(), vertices.back());
     parallel_blocks(threads_, vertices.size(), kListsAtOnce,
@@ -91,8 +91,8 @@ class Neighbors {
   }
 
   unsigned threads_;
-  Csr made_;
-  bool both_ = false;
+  Csr transposed_;
+  bool directed_ = false;
   ListReader out_, in_;
 };
 
@@ -106,27 +106,28 @@ class CoreCheck {
       : neighbors_(graph, threads),
         k_(k),
         cores_(cores),
-        left_(cores.size(), "checked cores"),
-        going_(cores.size(), "checked cores") {}
+        remaining_(cores.size(), "checked cores"),
+        removals_(cores.size(), "checked cores") {}
 
   void run() {
     for_all([&](Vertex v, const Neighbors::Adjacency& adjacency) {
-      std::uint32_t left = 0;
-      adjacency.each(v, [&](Vertex u) { left += level(u) >= level(v); });
-      require(left >= level(v), "vertex {} has core number {}, but {} neighbours in that core", v, cores_[v],
-              left);
-      left_[v] = left;
-      if (goes(v) && left <= most(v)) going_[last_++] = v;
+      std::uint32_t remaining = 0;
+      adjacency.for_each_neighbor(v, [&](Vertex u) { remaining += level(u) >= level(v); });
+      require(remaining >= level(v), "vertex {} has core number {}, but {} neighbours in that core", v,
+              cores_[v], remaining);
+      remaining_[v] = remaining;
+      if (must_remove(v) && remaining <= removal_bound(v)) removals_[last_++] = v;
     });
     for (std::uint64_t first = 0, last; first < (last = last_); first = last) {
-      const auto front = going_.span().subspan(first, last - first);
-      std::sort(front.begin(), front.end());
-      neighbors_.for_each(front,
-                          [&](Vertex v, const Neighbors::Adjacency& adjacency) { take_away(v, adjacency); });
+      const auto batch = removals_.span().subspan(first, last - first);
+      std::sort(batch.begin(), batch.end());
+      neighbors_.for_each(batch,
+                          [&](Vertex v, const Neighbors::Adjacency& adjacency) { remove(v, adjacency); });
     }
-    for (std::uint64_t v = 0; v < cores_.size() && gone_ < cores_.size(); ++v) {
-      const bool stays = goes(static_cast<Vertex>(v)) && left_[v] > most(static_cast<Vertex>(v));
-      require(!stays, "vertex {} is in a core above {}", v, most(static_cast<Vertex>(v)));
+    for (std::uint64_t v = 0; v < cores_.size() && removed_ < cores_.size(); ++v) {
+      const bool is_left =
+          must_remove(static_cast<Vertex>(v)) && remaining_[v] > removal_bound(static_cast<Vertex>(v));
+      require(!is_left, "vertex {} is in a core above {}", v, removal_bound(static_cast<Vertex>(v)));
     }
   }
 
@@ -137,49 +138,50 @@ class CoreCheck {
     return cores_[v] >= k_ ? k_ : 0;
   }
   /// Must the check show that v is in no higher core?
-  bool goes(Vertex v) const { return k_ == 0 || cores_[v] < k_; }
+  bool must_remove(Vertex v) const { return k_ == 0 || cores_[v] < k_; }
   /// With at most this many neighbours left, v is in no higher core.
-  std::uint32_t most(Vertex v) const { return k_ == 0 ? cores_[v] : k_ - 1; }
+  std::uint32_t removal_bound(Vertex v) const { return k_ == 0 ? cores_[v] : k_ - 1; }
 
   template <class Use>
   void for_all(Use&& use) {
-    std::vector<Vertex> some;
-    for (std::uint64_t first = 0; first < cores_.size(); first += some.size()) {
-      some.resize(std::min<std::uint64_t>(kVerticesAtOnce, cores_.size() - first));
-      std::iota(some.begin(), some.end(), static_cast<Vertex>(first));
-      neighbors_.for_each(some, use);
+    std::vector<Vertex> chunk;
+    for (std::uint64_t first = 0; first < cores_.size(); first += chunk.size()) {
+      chunk.resize(std::min<std::uint64_t>(kVerticesAtOnce, cores_.size() - first));
+      std::iota(chunk.begin(), chunk.end(), static_cast<Vertex>(first));
+      neighbors_.for_each(chunk, use);
     }
   }
 
   /// Removes v, and then those removable vertices whose lists are loaded: a long chain is not read one vertex
   /// at a time.
-  void take_away(Vertex v, const Neighbors::Adjacency& adjacency) {
-    Vertex at_hand[kAtHand];
-    std::size_t waiting = 0;
-    std::uint64_t gone = 0;
-    for (at_hand[waiting++] = v; waiting > 0; ++gone) {
-      const Vertex next = at_hand[--waiting];
-      adjacency.each(next, [&](Vertex u) {
+  void remove(Vertex v, const Neighbors::Adjacency& adjacency) {
+    Vertex stack[kStackSize];
+    std::size_t stack_size = 0;
+    std::uint64_t removed = 0;
+    for (stack[stack_size++] = v; stack_size > 0; ++removed) {
+      const Vertex next = stack[--stack_size];
+      adjacency.for_each_neighbor(next, [&](Vertex u) {
         if (level(u) != level(next)) return;
-        if (std::atomic_ref(left_[u]).fetch_sub(1, std::memory_order_relaxed) != most(u) + 1) return;
-        if (adjacency.has(u) && waiting < kAtHand) {
-          at_hand[waiting++] = u;
+        if (std::atomic_ref(remaining_[u]).fetch_sub(1, std::memory_order_relaxed) != removal_bound(u) + 1)
+          return;
+        if (adjacency.has(u) && stack_size < kStackSize) {
+          stack[stack_size++] = u;
         } else {
-          going_[last_++] = u;
+          removals_[last_++] = u;
         }
       });
     }
-    gone_ += gone;
+    removed_ += removed;
   }
 
-  static constexpr std::size_t kAtHand = 256;
+  static constexpr std::size_t kStackSize = 256;
 
   Neighbors neighbors_;
   std::uint32_t k_;
   std::span<const std::uint32_t> cores_;
-  HostArray<std::uint32_t> left_;  ///< remaining neighbours of the same level or above
-  HostArray<Vertex> going_;        ///< vertices to remove, round by round; each at most once
-  std::atomic<std::uint64_t> last_ = 0, gone_ = 0;
+  HostArray<std::uint32_t> remaining_;  ///< remaining neighbours of the same level or above
+  HostArray<Vertex> removals_;          ///< vertices to remove, round by round; each at most once
+  std::atomic<std::uint64_t> last_ = 0, removed_ = 0;
 };
 
 }  // namespace

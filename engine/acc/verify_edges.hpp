@@ -13,10 +13,10 @@
 
 namespace sluice::acc {
 
-/// Throws RunError ("verify: ...") unless `right`.
+/// Throws RunError ("verify: ...") unless `condition`.
 template <class... Args>
-void require(bool right, fmt::format_string<Args...> what, Args&&... args) {
-  if (!right) throw RunError("verify: " + fmt::format(what, std::forward<Args>(args)...));
+void require(bool condition, fmt::format_string<Args...> format, Args&&... args) {
+  if (!condition) throw RunError("verify: " + fmt::format(format, std::forward<Args>(args)...));
 }
 
 struct CheckedList {
@@ -28,28 +28,29 @@ struct CheckedList {
   double weight(EdgeIndex e) const { return weights == nullptr ? 1 : static_cast<double>(weights[e]); }
 };
 
-/// Calls use(list) for every list of `own`, from memory or from the file in pieces. Each of `threads` threads
-/// takes `at_once` lists at a time. Lists have no weights if the graph has none, or `weights` is false.
+/// Calls use(list) for every list of `own_rows`, from memory or from the file in pieces. Each of `threads`
+/// threads takes `at_once` lists at a time. Lists have no weights if the graph has none, or `weights` is
+/// false.
 template <class Use>
-void for_each_list(const Graph& graph, const OwnedRows& own, bool weights, unsigned threads,
+void for_each_list(const Graph& graph, const OwnedRows& own_rows, bool weights, unsigned threads,
                    std::uint64_t at_once, Use&& use) {
-  if (own.first == own.last) return;
+  if (own_rows.first == own_rows.last) return;
   weights = weights && graph.weighted;
   const SweepRows rows =
-      SweepRows::of(graph.out.view(), graph.edge_source.get(), weights, own.first, own.last);
+      SweepRows::of(graph.out.view(), graph.edge_source.get(), weights, own_rows.first, own_rows.last);
   for_row_blocks(rows.csr, rows.file, true, weights, threads, at_once,
                  [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
                    for (std::uint64_t row = begin; row < end; ++row)
-                     use(CheckedList{static_cast<Vertex>(own.first + row), lists.offsets[row],
+                     use(CheckedList{static_cast<Vertex>(own_rows.first + row), lists.offsets[row],
                                      lists.offsets[row + 1], lists.targets, lists.weights});
                  });
 }
 
-/// Calls use(u, v, weight) for every stored edge of the lists of `own`, on `threads` threads.
+/// Calls use(u, v, weight) for every stored edge of the lists of `own_rows`, on `threads` threads.
 template <class Use>
-void for_each_edge(const Graph& graph, const OwnedRows& own, bool weights, unsigned threads, Use&& use) {
+void for_each_edge(const Graph& graph, const OwnedRows& own_rows, bool weights, unsigned threads, Use&& use) {
   constexpr std::uint64_t kListsAtOnce = 1u << 12;
-  for_each_list(graph, own, weights, threads, kListsAtOnce, [&](const CheckedList& list) {
+  for_each_list(graph, own_rows, weights, threads, kListsAtOnce, [&](const CheckedList& list) {
     for (EdgeIndex e = list.begin; e < list.end; ++e) use(list.v, list.targets[e], list.weight(e));
   });
 }

@@ -270,7 +270,7 @@ TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {
 }
 
 acc::AccPlan plan_cores(const Device& device, const Graph& graph, const acc::AccPlace& place) {
-  return plan_solver(device, graph, {.simple = true, .made = true}, place, {},
+  return plan_solver(device, graph, {.simple = true, .makes_simple = true}, place, {},
                      [](const acc::AccGraph& on) { return core_numbers(on); });
 }
 

@@ -37,12 +37,12 @@ void expect_all_arrive(EntryExchange<std::uint64_t>& entries, int rank, Count&& 
   for (int to = 0; to < kRanks; ++to) {
     const std::uint64_t some = count(rank, to);
     if (some == 0) continue;
-    if (const auto block = entries.open(static_cast<std::size_t>(to), some)) fill(to, 0, *block, some);
+    if (const auto block = entries.reserve(static_cast<std::size_t>(to), some)) fill(to, 0, *block, some);
   }
   const RoundWork all = entries.exchange({.active = 1});
   std::array<std::uint64_t, kRanks> found{};
   entries.receive(
-      all.longest, nullptr,
+      all.max_overflow, nullptr,
       [&](std::size_t to, std::uint64_t begin, const Block& block, std::uint64_t some) {
         fill(static_cast<int>(to), begin, block, some);
       },
@@ -61,7 +61,7 @@ void expect_all_arrive(EntryExchange<std::uint64_t>& entries, int rank, Count&& 
     EXPECT_EQ(found[static_cast<std::size_t>(from)], count(from, rank)) << from;
     any = any || count(from, rank) > 0;
   }
-  EXPECT_EQ(entries.any_came(), any);
+  EXPECT_EQ(entries.any_received(), any);
 }
 
 /// Calls test(entries, rank) on every rank of a job whose ranks share out 6,000 vertices.
@@ -73,8 +73,8 @@ void on_every_rank(std::uint64_t piece_bytes, const Test& test) {
     Device device({DeviceChoice::host, 1, 0});
     acc::AccPlace place;
     place.ranks = &ranks;
-    const acc::RankPart rows(device, graph, {}, place);
-    EntryExchange<std::uint64_t> entries(device, rows, piece_bytes);
+    const acc::RankPart part(device, graph, {}, place);
+    EntryExchange<std::uint64_t> entries(device, part, piece_bytes);
     test(entries, rank);
   });
 }
@@ -100,7 +100,7 @@ TEST(EntryExchangeTest, SaysWhatAllRanksHaveComeTo) {
   on_every_rank(Router::kPieceBytes, [](EntryExchange<std::uint64_t>& entries, int rank) {
     const auto r = static_cast<std::uint64_t>(rank);
     entries.clear();
-    EXPECT_FALSE(entries.open((r + 1) % kRanks, 1000 + r)) << "so many follow";
+    EXPECT_FALSE(entries.reserve((r + 1) % kRanks, 1000 + r)) << "so many follow";
 
     const RoundWork all = entries.exchange(
         {.active = 10 + r, .edges = r, .next = 7 - r, .found = 2 * r, .found_edges = 5 + r, .sent = r * r});
@@ -111,23 +111,23 @@ TEST(EntryExchangeTest, SaysWhatAllRanksHaveComeTo) {
     EXPECT_EQ(all.found, 6u);
     EXPECT_EQ(all.found_edges, 18u);
     EXPECT_EQ(all.sent, 5u);
-    EXPECT_EQ(all.longest, 1002u);
-    EXPECT_TRUE(entries.any_came());
+    EXPECT_EQ(all.max_overflow, 1002u);
+    EXPECT_TRUE(entries.any_received());
   });
 }
 
 TEST(EntryExchangeTest, SaysNothingAlone) {
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
   Device device({DeviceChoice::host, 1, 0});
-  const acc::RankPart rows(device, graph, {}, {});
-  EntryExchange<std::uint64_t> entries(device, rows);
+  const acc::RankPart part(device, graph, {}, {});
+  EntryExchange<std::uint64_t> entries(device, part);
   entries.clear();
 
   const RoundWork all = entries.exchange({.active = 3, .edges = 4});
 
   EXPECT_EQ(all.active, 3u);
-  EXPECT_EQ(all.next, RoundWork::kNothing);
-  EXPECT_FALSE(entries.any_came());
+  EXPECT_EQ(all.next, RoundWork::kNoBin);
+  EXPECT_FALSE(entries.any_received());
 }
 
 }  // namespace

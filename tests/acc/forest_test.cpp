@@ -16,12 +16,12 @@ namespace {
 TEST(FirstJoined, AreCountedAndNumbered) {
   for (const std::uint64_t vertices : {0u, 1u, 31u, 32u, 33u, 2047u, 2048u, 2049u, 2080u, 5000u}) {
     std::set<std::uint64_t> numbered, expected;
-    for (std::uint64_t i = 0; i < count_first_joined(vertices); ++i) {
-      if (first_joined(i) >= vertices) continue;
-      EXPECT_TRUE(numbered.insert(first_joined(i)).second) << "twice";
+    for (std::uint64_t i = 0; i < count_early_rows(vertices); ++i) {
+      if (early_row(i) >= vertices) continue;
+      EXPECT_TRUE(numbered.insert(early_row(i)).second) << "twice";
     }
     for (std::uint64_t v = 0; v < vertices; ++v)
-      if (joins_first(v)) expected.insert(v);
+      if (is_joined_early(v)) expected.insert(v);
     EXPECT_EQ(numbered, expected) << vertices;
   }
 }
@@ -54,23 +54,23 @@ struct CountingLane {
 
 /// Two chains, and an edge from the end of one to the end of the other.
 TEST(JoinRange, LeavesAnEdgeBetweenFarRootsUntilTreesAreCompressed) {
-  constexpr Vertex kChain = 2 * kNearRoot + 9, kBoth = 2 * kChain;
+  constexpr Vertex kChain = 2 * kMaxRootSteps + 9, kBoth = 2 * kChain;
   std::vector<Vertex> states;
   for (Vertex v = 0; v < kBoth; ++v) states.push_back(v % kChain == 0 ? v : v - 1);
   const std::vector<Vertex> before = states, targets{kBoth - 1};
   const std::vector<EdgeIndex> offsets{0, 1};
   const MergeRows<Components> rows{Components{}, kChain - 1, offsets.data(), states.data()};
   JoinRange<Components> join{rows, kNoVertex, 0, 1, targets.data(), nullptr};
-  unsigned long long left = 0;
-  const JoinLeft<Components> again{join, &left};
+  unsigned long long deferred = 0;
+  const JoinDeferred<Components> again{join, &deferred};
   CountingLane lane;
 
   again(0, lane);
   EXPECT_EQ(states, before) << "none was left";
-  join.left = &left;
+  join.deferred = &deferred;
   join(0, lane);
   EXPECT_EQ(states, before);
-  EXPECT_EQ(left, 1u);
+  EXPECT_EQ(deferred, 1u);
   EXPECT_EQ(lane.sums[0], 1u);
   EXPECT_EQ(lane.sums[1], 1u);
   for (Vertex v = 0; v < kBoth; ++v) compress(states.data(), v);

@@ -45,7 +45,7 @@ TEST(LevelWidth, GrowsAmongManyThinRounds) {
   EXPECT_EQ(rounds(20, 4000), 1u) << "there was no level before it";
   EXPECT_EQ(rounds(20, 4400), 2u);
   EXPECT_EQ(rounds(24, 4000), 4u) << "more edges than before, but not twice as many";
-  EXPECT_EQ(rounds(24, LevelWidth::kThinRound), 4u) << "no longer thin";
+  EXPECT_EQ(rounds(24, LevelWidth::kSmallRound), 4u) << "no longer thin";
   EXPECT_EQ(rounds(LevelWidth::kManyRounds - 1, 5000), 4u) << "few rounds";
 }
 
@@ -54,10 +54,10 @@ TEST(LevelWidth, ShrinksAmongManyEdgesAndHasLimits) {
   width.next();
   std::uint64_t last = 1;
   for (std::uint64_t edges = 1'000'000; edges > 999'950; --edges) last = after(width, {edges});
-  EXPECT_EQ(last, LevelWidth::kMost);
+  EXPECT_EQ(last, LevelWidth::kMaxWidth);
 
-  EXPECT_EQ(after(width, {LevelWidth::kManyEdges}), LevelWidth::kMost);
-  EXPECT_EQ(after(width, {LevelWidth::kManyEdges + 1}), LevelWidth::kMost / 2);
+  EXPECT_EQ(after(width, {LevelWidth::kManyEdges}), LevelWidth::kMaxWidth);
+  EXPECT_EQ(after(width, {LevelWidth::kManyEdges + 1}), LevelWidth::kMaxWidth / 2);
   for (unsigned level = 0; level < 30; ++level) last = after(width, {2 * LevelWidth::kManyEdges});
   EXPECT_EQ(last, 1u);
 }

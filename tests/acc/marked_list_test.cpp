@@ -26,19 +26,19 @@ INSTANTIATE_TEST_SUITE_P(Threads, MarkedListOf, testing::Values(1u, 3u));
 
 TEST(MarkedList, IsWantedWhereManyPush) {
   using enum acc::AccFilter;
-  EXPECT_TRUE(acc::wants_ballot(ballot, 0, 1000));
-  EXPECT_FALSE(acc::wants_ballot(online, 1000, 1000));
-  EXPECT_FALSE(acc::wants_ballot(jit, 125, 1000));
-  EXPECT_TRUE(acc::wants_ballot(jit, 126, 1000));
+  EXPECT_TRUE(acc::should_ballot(ballot, 0, 1000));
+  EXPECT_FALSE(acc::should_ballot(online, 1000, 1000));
+  EXPECT_FALSE(acc::should_ballot(jit, 125, 1000));
+  EXPECT_TRUE(acc::should_ballot(jit, 126, 1000));
 }
 
 TEST(Bits, OfAWordAreThoseWithinARange) {
-  EXPECT_EQ(acc::bits_within(2, 0, 1000), ~0u);
-  EXPECT_EQ(acc::bits_within(2, 64, 96), ~0u);
-  EXPECT_EQ(acc::bits_within(2, 67, 1000), ~0u << 3);
-  EXPECT_EQ(acc::bits_within(2, 10, 66), 3u);
-  EXPECT_EQ(acc::bits_within(2, 65, 66), 2u);
-  EXPECT_EQ(acc::bits_within(2, 95, 96), 1u << 31);
+  EXPECT_EQ(acc::range_mask(2, 0, 1000), ~0u);
+  EXPECT_EQ(acc::range_mask(2, 64, 96), ~0u);
+  EXPECT_EQ(acc::range_mask(2, 67, 1000), ~0u << 3);
+  EXPECT_EQ(acc::range_mask(2, 10, 66), 3u);
+  EXPECT_EQ(acc::range_mask(2, 65, 66), 2u);
+  EXPECT_EQ(acc::range_mask(2, 95, 96), 1u << 31);
 }
 
 }  // namespace

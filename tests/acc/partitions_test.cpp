@@ -138,7 +138,7 @@ TEST(Partitions, WithoutActiveVerticesAreNeverBrought) {
   const acc::AccStats one = run_partitioned(search, acc::BreadthFirst{230}).stats,
                       last = run_partitioned(search, acc::BreadthFirst{399}).stats,
                       far = run_partitioned(search, acc::ShortestPaths{110, 1}).stats,
-                      none = run_partitioned(simple, acc::CoreNumbers{.highest = 0}).stats,
+                      none = run_partitioned(simple, acc::CoreNumbers{.max_level = 0}).stats,
                       merged = run_partitioned(search, acc::Components{}).stats;
 
   EXPECT_EQ(one.partition_transfers, 1u);

@@ -77,9 +77,9 @@ class RankForestsTest : public testing::TestWithParam<int> {
       const Device device({DeviceChoice::host, 1});
       AccPlace place;
       place.ranks = &ranks;
-      const RankPart rows(device, graph, {}, place);
+      const RankPart part(device, graph, {}, place);
       HostExecutor executor(device);
-      RankForests forests(device, rows, kVertices);
+      RankForests forests(device, part, kVertices);
       std::vector<Vertex> states = all_roots();
       for (const auto& [u, v] : edges[static_cast<std::size_t>(rank)])
         join(Components{}, states.data(), u, v);

@@ -43,7 +43,7 @@ TEST_P(ShortListsOf, AreCopiedAndOthersAreEmpty) {
   const SweepPage page = lists.page();
   EXPECT_EQ(page.weights != nullptr, weighted);
   for (std::size_t row = 0; row < degrees.size(); ++row) {
-    const std::uint64_t expected = degrees[row] <= acc::ShortLists::kLongest ? degrees[row] : 0;
+    const std::uint64_t expected = degrees[row] <= acc::ShortLists::kMaxEdges ? degrees[row] : 0;
     const EdgeIndex begin = lists.offsets()[row];
     ASSERT_EQ(lists.offsets()[row + 1] - begin, expected) << "row " << row;
     for (std::uint64_t k = 0; k < expected; ++k) {

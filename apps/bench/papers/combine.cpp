@@ -69,7 +69,7 @@ struct CombineByAtomics : View<Program> {
   template <class Lane>
   SLUICE_HD void edge(Vertex u, EdgeIndex e, Lane& lane) const {
     const Vertex v = this->out.targets[e];
-    auto is = acc::combine_into(this->program, this->states + v, this->value(u, e), this->at);
+    auto is = acc::combine_atomic(this->program, this->states + v, this->value(u, e), this->at);
     if constexpr (acc::BoundProgram<Program>) is.active = is.active && is_first(v);
     this->note(v, is, lane);
   }
@@ -157,7 +157,7 @@ struct JoinRows : View<Program> {
   template <class Lane>
   SLUICE_HD void end(std::uint64_t row, State, State total, Lane& lane) const {
     const Vertex v = sorted[rows[row]];
-    this->note(v, acc::combine_alone(this->program, this->states + v, total, this->at), lane);
+    this->note(v, acc::combine_exclusive(this->program, this->states + v, total, this->at), lane);
   }
 };
 

@@ -19,9 +19,9 @@ void validate(const AccGraph& graph, const BeliefModel& model, const BeliefOptio
   if (!graph.symmetric())
     throw UsageError(
         "bp: the graph is directed, but messages need both directions (convert its edges with --undirected)");
-  if (model.states < 1 || model.states > kMostBeliefStates)
+  if (model.states < 1 || model.states > kMaxBeliefStates)
     throw UsageError(
-        fmt::format("bp: {} states; the number of states must be 1 to {}", model.states, kMostBeliefStates));
+        fmt::format("bp: {} states; the number of states must be 1 to {}", model.states, kMaxBeliefStates));
   if (!(options.damping >= 0 && options.damping < 1))
     throw UsageError(fmt::format("--message-damping {}: must be at least 0 and below 1", options.damping));
   if (!(options.tolerance >= 0)) throw UsageError("--tolerance: 0 or more");
@@ -42,45 +42,45 @@ constexpr std::uint64_t kCopiedAtOnce = 1u << 20;
 
 /// Copies beliefs to the host and rounds them to float, as in results.
 void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* rounded) {
-  HostArray<double> some(std::min<std::uint64_t>(beliefs.size(), kCopiedAtOnce), "results");
+  HostArray<double> chunk(std::min<std::uint64_t>(beliefs.size(), kCopiedAtOnce), "results");
   if (device.is_planning()) return;
-  for (std::uint64_t first = 0; first < beliefs.size(); first += some.size()) {
-    const std::uint64_t size = std::min<std::uint64_t>(some.size(), beliefs.size() - first);
-    copy_to_host(device, some.data(), beliefs.data() + first, size * sizeof(double));
-    std::transform(some.data(), some.data() + size, rounded + first,
+  for (std::uint64_t first = 0; first < beliefs.size(); first += chunk.size()) {
+    const std::uint64_t size = std::min<std::uint64_t>(chunk.size(), beliefs.size() - first);
+    copy_to_host(device, chunk.data(), beliefs.data() + first, size * sizeof(double));
+    std::transform(chunk.data(), chunk.data() + size, rounded + first,
                    [](double belief) { return static_cast<float>(belief); });
   }
 }
 
 /// A message's value, of messages that sum to 1.
-double message_part(const BeliefPropagation& program, std::int64_t message) {
+double message_value(const BeliefPropagation& program, std::int64_t message) {
   return message == BeliefPropagation::kZero ? 0.0 : exact::power2(program.real(message));
 }
 
 class MessagesInMemory final : public KeptMessages {
  public:
-  MessagesInMemory(const BeliefPropagation& program, std::function<MessagePlaces(EdgeIndex)> places)
-      : program_(program), places_(std::move(places)) {}
+  MessagesInMemory(const BeliefPropagation& program, std::function<EdgeMessages(EdgeIndex)> messages_of)
+      : program_(program), messages_of_(std::move(messages_of)) {}
 
   void read(EdgeIndex first, std::span<double> received, std::span<double> sent) const override {
     const std::uint64_t states = program_.states;
     for (std::uint64_t i = 0; i < received.size(); i += states) {
-      const MessagePlaces at = places_(first + i / states);
+      const EdgeMessages messages = messages_of_(first + i / states);
       for (std::uint64_t x = 0; x < states; ++x) {
-        received[i + x] = message_part(program_, at.received[x]);
-        sent[i + x] = message_part(program_, at.sent[x]);
+        received[i + x] = message_value(program_, messages.received[x]);
+        sent[i + x] = message_value(program_, messages.sent[x]);
       }
     }
   }
 
  private:
   BeliefPropagation program_;  ///< used only to convert numbers
-  std::function<MessagePlaces(EdgeIndex)> places_;
+  std::function<EdgeMessages(EdgeIndex)> messages_of_;
 };
 
 }  // namespace
 
-void VertexBeliefs::take_vertices(const BeliefModel& model) {
+void VertexBeliefs::allocate_vertices(const BeliefModel& model) {
   program_.states = model.states;
   coupling_ = Buffer<double>(device_, model.coupling.size(), "the coupling");
   priors_ = Buffer<LogProduct>(device_, own_rows_ * model.states, "priors");
@@ -88,7 +88,7 @@ void VertexBeliefs::take_vertices(const BeliefModel& model) {
 }
 
 void VertexBeliefs::begin_program(const std::vector<double>& coupling, double damping) {
-  program_.shift = message_shift(rows_);
+  program_.shift = message_shift(rank_part_);
   program_.damping = damping;
   program_.coupling = coupling_.data();
   program_.priors = priors_.data();
@@ -98,28 +98,28 @@ void VertexBeliefs::begin_program(const std::vector<double>& coupling, double da
 
 HostArray<float> VertexBeliefs::beliefs() {
   HostArray<float> all(vertices_ * program_.states, "results");
-  round_beliefs(device_, beliefs_, all.data() + rows_.first() * program_.states);
-  rows_.router().share(all.data(), "the results", program_.states);
+  round_beliefs(device_, beliefs_, all.data() + rank_part_.first() * program_.states);
+  rank_part_.router().share(all.data(), "the results", program_.states);
   return all;
 }
 
-std::shared_ptr<const KeptMessages> kept_messages(const BeliefPropagation& program,
-                                                  std::function<MessagePlaces(EdgeIndex)> places) {
-  return std::make_shared<MessagesInMemory>(program, std::move(places));
+std::shared_ptr<const KeptMessages> make_kept_messages(const BeliefPropagation& program,
+                                                       std::function<EdgeMessages(EdgeIndex)> messages_of) {
+  return std::make_shared<MessagesInMemory>(program, std::move(messages_of));
 }
 
 std::vector<double> coupling_logs(const BeliefModel& model) {
-  const double most = *std::max_element(model.coupling.begin(), model.coupling.end());
+  const double max_entry = *std::max_element(model.coupling.begin(), model.coupling.end());
   std::vector<double> logs(model.coupling.size());
   std::transform(model.coupling.begin(), model.coupling.end(), logs.begin(),
-                 [&](double entry) { return log_ratio(entry, most); });
+                 [&](double entry) { return log_ratio(entry, max_entry); });
   return logs;
 }
 
 int message_shift(const RankPart& part) {
   std::uint64_t longest[] = {part.largest_degree()};
   part.ranks().all_reduce(longest, Reduce::max, "the longest list");
-  const auto largest = (longest[0] + 4) * static_cast<std::uint64_t>(-kLeastLog);
+  const auto largest = (longest[0] + 4) * static_cast<std::uint64_t>(-kMinLog);
   return std::min(44, 62 - static_cast<int>(std::bit_width(largest)));
 }
 
@@ -127,7 +127,7 @@ std::int64_t uniform_message(const BeliefPropagation& program) {
   return program.fixed(exact::log2(exact::divide(1, program.states)));
 }
 
-double possible(double change) {
+double checked_change(double change) {
   if (change >= 0) return change;
   throw InputError(
       "bp: zeros in priors and coupling exclude every state of a vertex (make one of them positive)");
@@ -146,14 +146,14 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   if (graph.device().is_planning()) {
     solver->count(result.stats);
     result.beliefs = solver->beliefs();
-    if (options.keep_messages) result.messages = solver->keep_messages();
+    if (options.keep_messages) result.messages = solver->final_messages();
     return result;
   }
   begin = seconds_now();
   result.stats.begin_rounds();
   do {
-    solver->go_on(options.max_iterations - static_cast<std::uint32_t>(result.stats.rounds), options.tolerance,
-                  result.residuals);
+    solver->run_rounds(options.max_iterations - static_cast<std::uint32_t>(result.stats.rounds),
+                       options.tolerance, result.residuals);
     while (result.stats.rounds < result.residuals.size())
       result.stats.add({.pull = true, .active = graph.vertices(), .edges = graph.edges()});
     if (observer) observer(static_cast<std::uint32_t>(result.stats.rounds));
@@ -163,7 +163,7 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   result.stats.compute_seconds = seconds_now() - begin;
   solver->count(result.stats);
   result.beliefs = solver->beliefs();
-  if (options.keep_messages) result.messages = solver->keep_messages();
+  if (options.keep_messages) result.messages = solver->final_messages();
   return result;
 }
 

@@ -17,9 +17,9 @@
 
 namespace sluice::acc {
 
-inline constexpr unsigned kMostBeliefStates = 32;
+inline constexpr unsigned kMaxBeliefStates = 32;
 /// Parts of a message or prior below 2^-1000 count as 2^-1000, unless they are zero.
-inline constexpr double kLeastLog = -1000;
+inline constexpr double kMinLog = -1000;
 
 /// The product of the messages that a vertex received for one of its states.
 struct LogProduct {
@@ -48,16 +48,18 @@ struct BeliefPropagation {
   const float* weights = nullptr;      ///< [edges], or null: all 1
   const EdgeIndex* reverse = nullptr;  ///< [edges]
   const LogProduct* priors = nullptr;  ///< [vertices][states]
-  const LogProduct* before = nullptr;  ///< [vertices][states] products of priors and messages
+  const LogProduct* old_products = nullptr;  ///< [vertices][states] products of priors and messages
   const std::int64_t* received = nullptr;  ///< [edges][states] message from the neighbour at e, or kZero
-  LogProduct* after = nullptr;
+  LogProduct* products = nullptr;
   std::int64_t* incoming = nullptr;
   double* beliefs = nullptr;  ///< [vertices][states]
 
-  SLUICE_HD double unit() const { return exact::of_bits(static_cast<std::uint64_t>(1023 - shift) << 52); }
-  SLUICE_HD double per_unit() const { return exact::of_bits(static_cast<std::uint64_t>(1023 + shift) << 52); }
+  SLUICE_HD double unit() const { return exact::from_bits(static_cast<std::uint64_t>(1023 - shift) << 52); }
+  SLUICE_HD double per_unit() const {
+    return exact::from_bits(static_cast<std::uint64_t>(1023 + shift) << 52);
+  }
   SLUICE_HD std::int64_t fixed(double log) const {
-    return exact::nearest(exact::multiply(log < kLeastLog ? kLeastLog : log, per_unit()));
+    return exact::nearest(exact::multiply(log < kMinLog ? kMinLog : log, per_unit()));
   }
   SLUICE_HD double real(std::int64_t log) const { return exact::multiply(static_cast<double>(log), unit()); }
   SLUICE_HD static LogProduct factor(std::int64_t message) {
@@ -78,30 +80,30 @@ struct BeliefPropagation {
   template <unsigned kStates>
   SLUICE_HD bool compute(Vertex u, EdgeIndex e) const {
     const unsigned count = kStates != 0 ? kStates : states;
-    return send<kStates>(before + std::uint64_t{u} * count, received + reverse[e] * count, weight(e),
+    return send<kStates>(old_products + std::uint64_t{u} * count, received + reverse[e] * count, weight(e),
                          received + e * count, incoming + e * count);
   }
 
-  /// Writes to `is` the message of a vertex with these products, which received `back` along the same edge.
-  /// `was` is its previous message; `is` may be the same place.
+  /// Writes to `next` the message of a vertex with these products, which received `reverse_message` along the
+  /// same edge. `previous` is its previous message; `next` may be the same place.
   template <unsigned kStates>
-  SLUICE_HD bool send(const LogProduct* products, const std::int64_t* back, double weight,
-                      const std::int64_t* was, std::int64_t* is) const {
-    constexpr unsigned kMostStates = kStates != 0 ? kStates : kMostBeliefStates;
+  SLUICE_HD bool send(const LogProduct* sender_products, const std::int64_t* reverse_message, double weight,
+                      const std::int64_t* previous, std::int64_t* next) const {
+    constexpr unsigned kMaxStates = kStates != 0 ? kStates : kMaxBeliefStates;
     const unsigned count = kStates != 0 ? kStates : states;
-    double others[kMostStates], message[kMostStates];
-    std::int64_t most = kZero;
+    double others[kMaxStates], message[kMaxStates];
+    std::int64_t max_log = kZero;
     for (unsigned x = 0; x < count; ++x) {
-      LogProduct all = products[x];
-      all.divide(factor(back[x]));
-      if (all.zeros == 0 && all.log > most) most = all.log;
+      LogProduct product = sender_products[x];
+      product.divide(factor(reverse_message[x]));
+      if (product.zeros == 0 && product.log > max_log) max_log = product.log;
     }
-    if (most == kZero) return false;
+    if (max_log == kZero) return false;
     double highest = -kInfinity;
     for (unsigned x = 0; x < count; ++x) {
-      LogProduct all = products[x];
-      all.divide(factor(back[x]));
-      others[x] = all.zeros == 0 ? real(all.log - most) : -kInfinity;
+      LogProduct product = sender_products[x];
+      product.divide(factor(reverse_message[x]));
+      others[x] = product.zeros == 0 ? real(product.log - max_log) : -kInfinity;
       for (unsigned y = 0; y < count; ++y) {
         const double log = exact::add(others[x], coupling_log(x, y, weight));
         if (log > highest) highest = log;
@@ -109,7 +111,7 @@ struct BeliefPropagation {
     }
     if (is_zero(highest)) return false;
     for (unsigned y = 0; y < count; ++y) message[y] = weighted_sum<kStates>(others, highest, y, weight);
-    settle<kStates>(message, was, is);
+    store_message<kStates>(message, previous, next);
     return true;
   }
 
@@ -126,7 +128,7 @@ struct BeliefPropagation {
       product = {group.sum(product.log), group.sum(product.zeros)};
       const std::uint64_t at = std::uint64_t{v} * states + x;
       product.multiply(priors[at]);
-      if (group.rank() == 0) after[at] = product;
+      if (group.rank() == 0) products[at] = product;
     }
     return group.rank() == 0 ? finish(v) : 0;
   }
@@ -138,26 +140,26 @@ struct BeliefPropagation {
 
   /// Updates v's beliefs from its products; returns the largest change, or -1 if v has no state left.
   SLUICE_HD double finish(Vertex v) const {
-    const LogProduct* products = after + std::uint64_t{v} * states;
+    const LogProduct* vertex_products = products + std::uint64_t{v} * states;
     double* current = beliefs + std::uint64_t{v} * states;
-    std::int64_t most = kZero;
+    std::int64_t max_log = kZero;
     for (unsigned x = 0; x < states; ++x)
-      if (products[x].zeros == 0 && products[x].log > most) most = products[x].log;
-    if (most == kZero) return -1;
+      if (vertex_products[x].zeros == 0 && vertex_products[x].log > max_log) max_log = vertex_products[x].log;
+    if (max_log == kZero) return -1;
     double sum = 0, change = 0;
-    for (unsigned x = 0; x < states; ++x) sum = exact::add(sum, part(products[x], most));
+    for (unsigned x = 0; x < states; ++x) sum = exact::add(sum, scaled(vertex_products[x], max_log));
     for (unsigned x = 0; x < states; ++x) {
-      const double belief = exact::divide(part(products[x], most), sum);
-      const double by = belief > current[x] ? belief - current[x] : current[x] - belief;
-      if (by > change) change = by;
+      const double belief = exact::divide(scaled(vertex_products[x], max_log), sum);
+      const double difference = belief > current[x] ? belief - current[x] : current[x] - belief;
+      if (difference > change) change = difference;
       current[x] = belief;
     }
     return change;
   }
 
  private:
-  SLUICE_HD double part(const LogProduct& product, std::int64_t most) const {
-    return product.zeros == 0 ? exact::power2(real(product.log - most)) : 0;
+  SLUICE_HD double scaled(const LogProduct& product, std::int64_t max_log) const {
+    return product.zeros == 0 ? exact::power2(real(product.log - max_log)) : 0;
   }
 
   /// The sum over x, in units of the highest term; a nonzero sum stays above zero.
@@ -172,23 +174,24 @@ struct BeliefPropagation {
       any = true;
       sum = exact::add(sum, exact::power2(exact::add(log, -highest)));
     }
-    const double least = exact::power2(kLeastLog);
-    return any && sum < least ? least : sum;
+    const double min_sum = exact::power2(kMinLog);
+    return any && sum < min_sum ? min_sum : sum;
   }
 
   /// Normalises, damps and stores a message.
   template <unsigned kStates>
-  SLUICE_HD void settle(const double* message, const std::int64_t* old, std::int64_t* is_now) const {
+  SLUICE_HD void store_message(const double* message, const std::int64_t* previous,
+                               std::int64_t* next) const {
     const unsigned count = kStates != 0 ? kStates : states;
     double sum = 0;
     for (unsigned y = 0; y < count; ++y) sum = exact::add(sum, message[y]);
     for (unsigned y = 0; y < count; ++y) {
-      double is = exact::divide(message[y], sum);
+      double value = exact::divide(message[y], sum);
       if (damping > 0) {
-        const double was = old[y] == kZero ? 0 : exact::power2(real(old[y]));
-        is = exact::add(exact::multiply(undamped(), is), exact::multiply(damping, was));
+        const double previous_value = previous[y] == kZero ? 0 : exact::power2(real(previous[y]));
+        value = exact::add(exact::multiply(undamped(), value), exact::multiply(damping, previous_value));
       }
-      is_now[y] = is > 0 ? fixed(exact::log2(is)) : kZero;
+      next[y] = value > 0 ? fixed(exact::log2(value)) : kZero;
     }
   }
   SLUICE_HD double undamped() const { return exact::add(1, -damping); }
@@ -196,7 +199,7 @@ struct BeliefPropagation {
 
 /// Calls use(std::integral_constant<unsigned, kStates>), with kStates 0 beyond 4 states.
 template <class Use>
-void with_states(unsigned states, Use&& use) {
+void dispatch_states(unsigned states, Use&& use) {
   switch (states) {
     case 2:
       return use(std::integral_constant<unsigned, 2>{});

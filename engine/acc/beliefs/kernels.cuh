@@ -25,19 +25,19 @@ struct BeliefTotals {
   unsigned long long change = 0;  ///< largest change of a belief: bits of a double >= 0
   unsigned impossible = 0;        ///< not 0: a vertex has no state left
 
-  __device__ void take(double by) {
-    if (by < 0) {
+  __device__ void add_change(double difference) {
+    if (difference < 0) {
       atomicOr(&impossible, 1u);
-    } else if (by > 0) {
-      atomicMax(&change, static_cast<unsigned long long>(exact::bits_of(by)));
+    } else if (difference > 0) {
+      atomicMax(&change, static_cast<unsigned long long>(exact::bits_of(difference)));
     }
   }
 };
 
-inline constexpr unsigned kMostBeliefBlocks = 1u << 16;  ///< with more edges, blocks loop
+inline constexpr unsigned kMaxBeliefBlocks = 1u << 16;  ///< with more edges, blocks loop
 
 inline unsigned belief_blocks(std::uint64_t count) {
-  return std::min(cuda::grid_for(count, kBeliefBlock), kMostBeliefBlocks);
+  return std::min(cuda::grid_for(count, kBeliefBlock), kMaxBeliefBlocks);
 }
 
 /// Blocks for vertices: for few vertices, so many that a warp has one or a few.
@@ -46,10 +46,10 @@ inline unsigned vertex_blocks(std::uint64_t vertices) {
   return std::max(belief_blocks(vertices), std::min(belief_blocks(vertices * cuda::kWarp), kFew));
 }
 
-__device__ __forceinline__ std::uint64_t lane_of_grid() {
+__device__ __forceinline__ std::uint64_t grid_thread() {
   return std::uint64_t{blockIdx.x} * kBeliefBlock + threadIdx.x;
 }
-__device__ __forceinline__ std::uint64_t lanes_of_grid() {
+__device__ __forceinline__ std::uint64_t grid_threads() {
   return std::uint64_t{gridDim.x} * kBeliefBlock;
 }
 
@@ -61,39 +61,41 @@ __device__ void combine_all(const Program& program, const EdgeIndex* offsets, st
   const unsigned lane = threadIdx.x % cuda::kWarp;
   double change = 0;
   bool impossible = false;
-  const auto note = [&](double by) {
-    impossible |= by < 0;
-    change = by > change ? by : change;
+  const auto record = [&](double difference) {
+    impossible |= difference < 0;
+    change = difference > change ? difference : change;
   };
-  const std::uint64_t warps = lanes_of_grid() / cuda::kWarp, rounded_up = (vertices + warps - 1) / warps,
-                      each = rounded_up < cuda::kWarp ? rounded_up : cuda::kWarp;
-  for (std::uint64_t first = lane_of_grid() / cuda::kWarp * each; first < vertices; first += warps * each) {
+  const std::uint64_t warps = grid_threads() / cuda::kWarp, rounded_up = (vertices + warps - 1) / warps,
+                      per_warp = rounded_up < cuda::kWarp ? rounded_up : cuda::kWarp;
+  for (std::uint64_t first = grid_thread() / cuda::kWarp * per_warp; first < vertices;
+       first += warps * per_warp) {
     const std::uint64_t v = first + lane;
-    const bool takes = lane < each && v < vertices;
-    const EdgeIndex begin = takes ? offsets[v] : 0, end = takes ? offsets[v + 1] : 0;
-    if (takes && end - begin < kWarpDegree)
-      note(program.combine(SingleLane{}, static_cast<Vertex>(v), begin, end));
-    const bool together = end - begin >= kWarpDegree && end - begin < kLongDegree;
-    for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
-      const auto owner = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+    const bool valid = lane < per_warp && v < vertices;
+    const EdgeIndex begin = valid ? offsets[v] : 0, end = valid ? offsets[v + 1] : 0;
+    if (valid && end - begin < kWarpDegree)
+      record(program.combine(SingleLane{}, static_cast<Vertex>(v), begin, end));
+    const bool by_warp = end - begin >= kWarpDegree && end - begin < kLongDegree;
+    for (unsigned pending = __ballot_sync(~0u, by_warp); pending != 0; pending &= pending - 1) {
+      const auto owner = static_cast<unsigned>(__ffs(static_cast<int>(pending)) - 1);
       const EdgeIndex begins = __shfl_sync(~0u, begin, owner), ends = __shfl_sync(~0u, end, owner);
-      note(program.combine(Tile<cuda::kWarp>{}, static_cast<Vertex>(first + owner), begins, ends));
+      record(program.combine(Tile<cuda::kWarp>{}, static_cast<Vertex>(first + owner), begins, ends));
     }
   }
-  const unsigned long long most = Tile<cuda::kWarp>{}.maximum<unsigned long long>(exact::bits_of(change));
-  if (lane == 0) totals->take(exact::of_bits(most));
-  if (impossible) totals->take(-1);
+  const unsigned long long max_change =
+      Tile<cuda::kWarp>{}.maximum<unsigned long long>(exact::bits_of(change));
+  if (lane == 0) totals->add_change(exact::from_bits(max_change));
+  if (impossible) totals->add_change(-1);
 }
 
 /// Combines messages of hubs, one block for each. Hubs are row numbers; vertex 0 of `program` is row `first`.
 template <class Program>
 __device__ void combine_hubs(const Program& program, const EdgeIndex* offsets, const Vertex* hubs,
                              unsigned count, Vertex first, BeliefTotals* totals) {
-  __shared__ HubGroup::Workspace meeting;
+  __shared__ HubGroup::Workspace workspace;
   for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
     const Vertex v = hubs[i] - first;
-    const double change = program.combine(HubGroup(meeting), v, offsets[v], offsets[v + 1ull]);
-    if (threadIdx.x == 0) totals->take(change);
+    const double change = program.combine(HubGroup(workspace), v, offsets[v], offsets[v + 1ull]);
+    if (threadIdx.x == 0) totals->add_change(change);
   }
 }
 

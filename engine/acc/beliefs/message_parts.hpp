@@ -44,14 +44,14 @@ class MessageParts {
   /// Allocates messages in host memory, or in scratch files if they exceed it. Parts are processed one after
   /// the other, so that few pages of a file are needed at a time. Keeps references. Throws BudgetError if
   /// host memory does not suffice and no folder for scratch files is given.
-  MessageParts(const Device& device, const RankPart& rows, unsigned states);
+  MessageParts(const Device& device, const RankPart& rank_part, unsigned states);
 
   /// Called for pieces of the rank's lists as they are read; row 0 of `lists` is `first_row`.
   using UseLists = std::function<void(const CsrView& lists, std::uint64_t first_row)>;
   /// Cuts the rank's rows into `parts`, computes every edge's departure and arrival, and sets all messages to
   /// `uniform`. Throws InputError if an edge has no reverse of the same weight. All ranks call it. A plan
   /// allocates memory only, as if all ranks had as many parts.
-  void lay_out(Ownership parts, std::int64_t uniform, const UseLists& use);
+  void build_routes(Ownership parts, std::int64_t uniform, const UseLists& use);
 
   std::uint64_t size() const { return parts_.size(); }
   /// Rows of a part, and its edges by position in the whole graph.
@@ -75,15 +75,15 @@ class MessageParts {
   void deliver();
   /// Restores the sent messages to those that were received, discarding any sent since. All ranks call it,
   /// and deliver nothing afterwards.
-  void recall();
+  void restore_sent();
 
   /// Bytes for a rank with `edges` edges, without the bookkeeping of blocks.
   static std::uint64_t bytes(std::uint64_t edges, unsigned states) {
     return edges * (2 * states * sizeof(std::int64_t) + 2 * sizeof(std::uint32_t));
   }
-  /// Do messages fit in `left` bytes, beside states of vertices and slots for weights?
-  static bool fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edges, unsigned states,
-                  bool weighted);
+  /// Do messages fit in `available` bytes, beside states of vertices and slots for weights?
+  static bool fits(std::uint64_t available, std::uint64_t rows, std::uint64_t edges, unsigned states,
+                   bool weighted);
 
  private:
   /// Rows of one part that a thread processes.
@@ -100,22 +100,22 @@ class MessageParts {
   void share_parts();
   void make_strips();
   template <class Body>
-  void over_lists(bool weights, Body&& body);
+  void visit_lists(bool weights, Body&& body);
   template <class UseEdge>
-  void over_targets(const CsrView& lists, std::uint64_t first_row, const Strip& strip, UseEdge&& use) const;
-  void depart();
+  void visit_targets(const CsrView& lists, std::uint64_t first_row, const Strip& strip, UseEdge&& use) const;
+  void compute_departures();
   template <class Sent, class Received, class Use>
-  void with_blocks(Use&& use);
+  void visit_blocks(Use&& use);
   template <class Use>
-  void between_own_parts(Use&& use);
+  void visit_own_pairs(Use&& use);
   void make_exchange();
   void require_same_counts();
-  void arrive(HostArray<EdgeIndex> next);
+  void compute_arrivals(HostArray<EdgeIndex> next);
   void require_reverse(const UseLists& use);
-  void require_on_all_ranks(bool good) const;
-  void say_nothing(std::int64_t uniform);
+  void require_on_all_ranks(bool valid) const;
+  void init_messages(std::int64_t uniform);
 
-  const RankPart& rows_;
+  const RankPart& rank_part_;
   CsrView lists_;
   unsigned states_;
   std::string folder_;  ///< for scratch files; empty: messages are in memory

@@ -17,9 +17,9 @@ namespace sluice::acc {
 struct BeliefPart {
   /// Flag in a departure: a self-loop, which sends nothing. Its factor is part of the prior.
   static constexpr std::uint32_t kLoop = 1u << 31;
-  static constexpr std::uint64_t kMostEdges = kLoop;
+  static constexpr std::uint64_t kMaxEdges = kLoop;
 
-  /// Priors, products (`after`) and beliefs are of this part's rows; `incoming` is ordered by arrival.
+  /// Priors, products and beliefs are of this part's rows; `incoming` is ordered by arrival.
   BeliefPropagation program;
   std::uint64_t rows = 0;
   const EdgeIndex* offsets = nullptr;         ///< [rows + 1] positions in the whole graph
@@ -42,14 +42,14 @@ struct BeliefPart {
   SLUICE_HD bool send(std::uint64_t row, EdgeIndex e) const {
     const std::uint32_t departure = departures[e];
     const unsigned states = kStates != 0 ? kStates : program.states;
-    std::int64_t* const to = sent + std::uint64_t{departure & ~kLoop} * states;
+    std::int64_t* const target = sent + std::uint64_t{departure & ~kLoop} * states;
     if ((departure & kLoop) != 0) {
-      for (unsigned x = 0; x < states; ++x) to[x] = 0;
+      for (unsigned x = 0; x < states; ++x) target[x] = 0;
       return true;
     }
-    return program.send<kStates>(program.after + row * states,
+    return program.send<kStates>(program.products + row * states,
                                  program.incoming + std::uint64_t{arrivals[e]} * states, program.weight(e),
-                                 to, to);
+                                 target, target);
   }
 };
 

@@ -35,16 +35,16 @@ class BeliefPartBackend {
 };
 
 /// Makes a backend before messages are laid out. Both functions keep references to all arguments.
-std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const RankPart& rows,
+std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const RankPart& rank_part,
                                                           const MessageParts& messages);
 /// Uses the device's remaining memory for slots of parts. Throws BudgetError if two parts do not fit.
-std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const RankPart& rows,
+std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const RankPart& rank_part,
                                                           const MessageParts& messages, unsigned states,
                                                           bool damped);
 
 /// The number of parts of a rank's edges on the host, if lists are not brought in partitions.
 inline std::uint64_t host_belief_parts(const PagingOptions& paging, std::uint64_t edges) {
-  return std::max(paging.partitions, edges / (BeliefPart::kMostEdges / 2) + 1);
+  return std::max(paging.partitions, edges / (BeliefPart::kMaxEdges / 2) + 1);
 }
 
 /// Bytes per edge of a part in a GPU's slot.
@@ -53,12 +53,12 @@ inline std::uint64_t belief_slot_bytes(unsigned states, bool weighted) {
 }
 /// Cuts rows into parts of which two (or the slots that the user asked for) fit a GPU, or into as many parts
 /// as asked for. All other memory must be allocated before. Throws BudgetError if two do not fit.
-PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned states);
+PartitionPlan cut_for_slots(const Device& device, const RankPart& rank_part, unsigned states);
 /// The number of parts on a GPU at once.
-std::uint64_t belief_slots(const RankPart& rows, const PartitionPlan& plan);
+std::uint64_t belief_slots(const RankPart& rank_part, const PartitionPlan& plan);
 
 /// Makes the view of part `part`, with its messages in host memory.
-BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rows, const MessageParts& messages,
-                       std::uint64_t part);
+BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rank_part,
+                       const MessageParts& messages, std::uint64_t part);
 
 }  // namespace sluice::acc

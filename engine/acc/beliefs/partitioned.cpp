@@ -20,18 +20,18 @@ class PartitionedBeliefs final : public VertexBeliefs {
  public:
   PartitionedBeliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options)
       : VertexBeliefs(graph.device(), graph),
-        messages_(std::make_shared<MessageParts>(device_, rows_, model.states)) {
-    take_vertices(model);
+        messages_(std::make_shared<MessageParts>(device_, rank_part_, model.states)) {
+    allocate_vertices(model);
     products_ = Buffer<LogProduct>(device_, priors_.size(), "vertex states");
     backend_ = make_backend(model.states, options.damping > 0);
     begin(model, options.damping);
   }
 
-  void go_on(std::uint32_t most, double, std::vector<double>& changes) override {
+  void run_rounds(std::uint32_t max_rounds, double, std::vector<double>& changes) override {
     if (std::exchange(first_, false)) round(true);  // from priors alone
-    if (nothing_sent_) possible(-1);
+    if (nothing_sent_) checked_change(-1);
     messages_->deliver();
-    changes.push_back(round(most > 1));
+    changes.push_back(round(max_rounds > 1));
   }
 
   void count(AccStats& stats) const override {
@@ -41,13 +41,13 @@ class PartitionedBeliefs final : public VertexBeliefs {
     backend_->count(stats);
   }
 
-  std::shared_ptr<const KeptMessages> keep_messages() override {
-    if (!device_.is_planning()) messages_->recall();
-    return kept_messages(program_, [parts = messages_, states = program_.states](EdgeIndex e) {
-      const std::uint64_t part = parts->part_of(e), own = e - parts->first_edge(0),
-                          arrival = parts->arrivals()[own],
-                          departure = parts->departures()[own] & ~BeliefPart::kLoop;
-      return MessagePlaces{parts->received(part) + arrival * states, parts->sent(part) + departure * states};
+  std::shared_ptr<const KeptMessages> final_messages() override {
+    if (!device_.is_planning()) messages_->restore_sent();
+    return make_kept_messages(program_, [parts = messages_, states = program_.states](EdgeIndex e) {
+      const std::uint64_t part = parts->part_of(e), edge = e - parts->first_edge(0),
+                          arrival = parts->arrivals()[edge],
+                          departure = parts->departures()[edge] & ~BeliefPart::kLoop;
+      return EdgeMessages{parts->received(part) + arrival * states, parts->sent(part) + departure * states};
     });
   }
 
@@ -55,9 +55,9 @@ class PartitionedBeliefs final : public VertexBeliefs {
   std::unique_ptr<BeliefPartBackend> make_backend([[maybe_unused]] unsigned states,
                                                   [[maybe_unused]] bool damped) const {
 #if defined(SLUICE_HAVE_CUDA)
-    if (device_.is_cuda()) return make_cuda_belief_parts(device_, rows_, *messages_, states, damped);
+    if (device_.is_cuda()) return make_cuda_belief_parts(device_, rank_part_, *messages_, states, damped);
 #endif
-    return make_host_belief_parts(device_, rows_, *messages_);
+    return make_host_belief_parts(device_, rank_part_, *messages_);
   }
 
   void begin(const BeliefModel& model, double damping) {
@@ -65,33 +65,34 @@ class PartitionedBeliefs final : public VertexBeliefs {
     if (!device_.is_planning()) begin_program(logs, damping);  // before any rank may run out of memory
     HostArray<LogProduct> priors(priors_.size(), "priors");
     HostArray<double> beliefs(beliefs_.size(), "beliefs");
-    if (device_.is_planning()) return messages_->lay_out(backend_->parts(), 0, {});
-    program_.after = products_.data();
-    std::copy_n(model.priors.data() + rows_.first() * model.states, beliefs.size(), beliefs.begin());
+    if (device_.is_planning()) return messages_->build_routes(backend_->parts(), 0, {});
+    program_.products = products_.data();
+    std::copy_n(model.priors.data() + rank_part_.first() * model.states, beliefs.size(), beliefs.begin());
     BeliefStart start;
     start.program = program_;
     start.program.coupling = logs.data();
-    messages_->lay_out(backend_->parts(), uniform_message(program_),
-                       [&](const CsrView& lists, std::uint64_t first_row) {
-                         BeliefStart here = start;
-                         here.lists = lists;
-                         here.first = rows_.first() + first_row;
-                         here.program.weights = lists.weights;
-                         here.program.beliefs = beliefs.data() + first_row * model.states;
-                         here.priors = priors.data() + first_row * model.states;
-                         for (std::uint64_t row = 0; row < lists.vertices; ++row) here.begin_vertex(row);
-                       });
+    messages_->build_routes(backend_->parts(), uniform_message(program_),
+                            [&](const CsrView& lists, std::uint64_t first_row) {
+                              BeliefStart piece = start;
+                              piece.lists = lists;
+                              piece.first = rank_part_.first() + first_row;
+                              piece.program.weights = lists.weights;
+                              piece.program.beliefs = beliefs.data() + first_row * model.states;
+                              piece.priors = priors.data() + first_row * model.states;
+                              for (std::uint64_t row = 0; row < lists.vertices; ++row)
+                                piece.begin_vertex(row);
+                            });
     copy_to_device(device_, priors_.data(), priors.data(), priors_.bytes());
     copy_to_device(device_, beliefs_.data(), beliefs.data(), beliefs_.bytes());
   }
 
   /// Vertices receive messages, and send those of the next round. Returns the largest change on all ranks.
   double round(bool sends) {
-    const BeliefRound own = backend_->round(program_, sends);
-    std::array<double, 3> all{own.change, own.no_state ? 1.0 : 0.0, own.nothing_sent ? 1.0 : 0.0};
-    rows_.ranks().all_reduce(all, Reduce::max, "a round of messages");
-    nothing_sent_ = all[2] > 0;
-    return possible(all[1] > 0 ? -1 : all[0]);
+    const BeliefRound local = backend_->round(program_, sends);
+    std::array<double, 3> maxima{local.change, local.no_state ? 1.0 : 0.0, local.nothing_sent ? 1.0 : 0.0};
+    rank_part_.ranks().all_reduce(maxima, Reduce::max, "a round of messages");
+    nothing_sent_ = maxima[2] > 0;
+    return checked_change(maxima[1] > 0 ? -1 : maxima[0]);
   }
 
   std::shared_ptr<MessageParts> messages_;

@@ -15,36 +15,36 @@ namespace sluice::acc {
 
 namespace {
 
-/// A thread takes ranges of rows with about equally many edges: at least kLeastEdges, and enough ranges that
+/// A thread takes ranges of rows with about equally many edges: at least kMinEdges, and enough ranges that
 /// no thread waits long for the last.
-constexpr std::uint64_t kRangesPerThread = 16, kLeastEdges = 1024;
+constexpr std::uint64_t kRangesPerThread = 16, kMinEdges = 1024;
 
 class HostBeliefParts final : public BeliefPartBackend {
  public:
-  HostBeliefParts(const Device& device, const RankPart& rows, const MessageParts& messages)
-      : rows_(rows), messages_(messages), pool_(device.threads()) {
+  HostBeliefParts(const Device& device, const RankPart& rank_part, const MessageParts& messages)
+      : rank_part_(rank_part), messages_(messages), pool_(device.threads()) {
     // Once departures and arrivals are known, targets are not read any more.
-    if (rows.weighted()) pages_ = rows.make_pages(rows.out(), locks_);
+    if (rank_part.weighted()) pages_ = rank_part.make_pages(rank_part.out(), locks_);
   }
 
   Ownership parts() const override {
     if (pages_ != nullptr) return pages_->plan().ranges();
-    const CsrView& lists = rows_.lists();
+    const CsrView& lists = rank_part_.lists();
     return PartitionPlan::of_count({lists.offsets, lists.vertices + 1}, {0, 1},
-                                   host_belief_parts(rows_.paging(), lists.edges))
+                                   host_belief_parts(rank_part_.paging(), lists.edges))
         .ranges();
   }
 
   BeliefRound round(const BeliefPropagation& program, bool sends) override {
-    BeliefRound all;
-    with_states(program.states, [&](auto states) {
-      over_parts([&](std::uint64_t part, const float* weights) {
-        BeliefPart here = belief_part(program, rows_, messages_, part);
-        here.program.weights = weights;
-        work<decltype(states)::value>(here, sends, all);
+    BeliefRound result;
+    dispatch_states(program.states, [&](auto states) {
+      for_each_part([&](std::uint64_t part, const float* weights) {
+        BeliefPart view = belief_part(program, rank_part_, messages_, part);
+        view.program.weights = weights;
+        process<decltype(states)::value>(view, sends, result);
       });
     });
-    return all;
+    return result;
   }
 
   void count(AccStats& stats) const override {
@@ -53,42 +53,42 @@ class HostBeliefParts final : public BeliefPartBackend {
   }
 
  private:
-  template <class Work>
-  void over_parts(Work&& work) {
+  template <class Use>
+  void for_each_part(Use&& use) {
     if (pages_ == nullptr) {
-      for (std::uint64_t part = 0; part < messages_.size(); ++part) work(part, rows_.lists().weights);
+      for (std::uint64_t part = 0; part < messages_.size(); ++part) use(part, rank_part_.lists().weights);
       return;
     }
     pages_->for_each([](std::uint32_t) { return 1; },
                      [&](std::span<const SweepPage> pages) {
-                       for (const SweepPage& page : pages) work(page.partition, page.weights);
+                       for (const SweepPage& page : pages) use(page.partition, page.weights);
                      });
   }
 
   template <unsigned kStates>
-  void work(const BeliefPart& part, bool sends, BeliefRound& all) {
+  void process(const BeliefPart& part, bool sends, BeliefRound& result) {
     const std::uint64_t edges = part.offsets[part.rows] - part.offsets[0],
-                        most = pool_.size() * kRangesPerThread;
-    const Ownership ranges =
-        balanced_ranges({part.offsets, part.rows + 1}, std::min(most, (edges + part.rows) / kLeastEdges + 1));
+                        max_ranges = pool_.size() * kRangesPerThread;
+    const Ownership ranges = balanced_ranges({part.offsets, part.rows + 1},
+                                             std::min(max_ranges, (edges + part.rows) / kMinEdges + 1));
     std::mutex mutex;
     pool_.for_each_block(ranges.size(), 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      BeliefRound of_block;
+      BeliefRound partial;
       for (std::uint64_t row = ranges.begin(begin); row < ranges.begin(end); ++row) {
         const EdgeIndex first = part.offsets[row], last = part.offsets[row + 1];
         const double change = part.combine(SingleLane{}, static_cast<Vertex>(row), first, last);
-        of_block.no_state |= change < 0;
-        of_block.change = std::max(of_block.change, change);
+        partial.no_state |= change < 0;
+        partial.change = std::max(partial.change, change);
         for (EdgeIndex e = first; sends && e < last; ++e)
-          of_block.nothing_sent |= !part.template send<kStates>(row, e);
+          partial.nothing_sent |= !part.template send<kStates>(row, e);
       }
       const std::lock_guard lock(mutex);
-      all.change = std::max(all.change, of_block.change);
-      all.no_state |= of_block.no_state, all.nothing_sent |= of_block.nothing_sent;
+      result.change = std::max(result.change, partial.change);
+      result.no_state |= partial.no_state, result.nothing_sent |= partial.nothing_sent;
     });
   }
 
-  const RankPart& rows_;
+  const RankPart& rank_part_;
   const MessageParts& messages_;
   ThreadPool pool_;
   std::vector<PageLock> locks_;
@@ -97,25 +97,25 @@ class HostBeliefParts final : public BeliefPartBackend {
 
 }  // namespace
 
-std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const RankPart& rows,
+std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const RankPart& rank_part,
                                                           const MessageParts& messages) {
-  return std::make_unique<HostBeliefParts>(device, rows, messages);
+  return std::make_unique<HostBeliefParts>(device, rank_part, messages);
 }
 
-BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rows, const MessageParts& messages,
-                       std::uint64_t part) {
+BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rank_part,
+                       const MessageParts& messages, std::uint64_t part) {
   const std::uint64_t begin = messages.begin(part), state = begin * program.states;
-  const EdgeIndex first = rows.lists().offsets[0];
-  BeliefPart here;
-  here.program = program;
-  here.program.priors += state, here.program.after += state, here.program.beliefs += state;
-  here.program.incoming = messages.received(part);
-  here.rows = messages.end(part) - begin;
-  here.offsets = rows.lists().offsets + begin;
-  here.arrivals = rebase(messages.arrivals(), first);
-  here.departures = rebase(messages.departures(), first);
-  here.sent = messages.sent(part);
-  return here;
+  const EdgeIndex first = rank_part.lists().offsets[0];
+  BeliefPart view;
+  view.program = program;
+  view.program.priors += state, view.program.products += state, view.program.beliefs += state;
+  view.program.incoming = messages.received(part);
+  view.rows = messages.end(part) - begin;
+  view.offsets = rank_part.lists().offsets + begin;
+  view.arrivals = rebase(messages.arrivals(), first);
+  view.departures = rebase(messages.departures(), first);
+  view.sent = messages.sent(part);
+  return view;
 }
 
 }  // namespace sluice::acc

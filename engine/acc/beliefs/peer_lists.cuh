@@ -24,14 +24,14 @@ namespace sluice::acc {
 /// Numbers own vertices' edges to another rank, one warp for each vertex.
 struct NumberCut {
   ListCut cut;
-  const std::uint64_t* before;  ///< [own vertices] such edges of all vertices before
-  std::uint32_t* places;
+  const std::uint64_t* edges_before;  ///< [own vertices] such edges of all vertices before
+  std::uint32_t* indices;
 
   __device__ void operator()(std::uint64_t thread, cuda::CudaLane&) const {
     const std::uint64_t i = thread / cuda::kWarp;
     const EdgeRange edges = cut.edges(i);
     for (EdgeIndex e = edges.begin + thread % cuda::kWarp; e < edges.end; e += cuda::kWarp)
-      places[e] = static_cast<std::uint32_t>(before[i] + (e - edges.begin));
+      indices[e] = static_cast<std::uint32_t>(edges_before[i] + (e - edges.begin));
   }
 };
 
@@ -51,7 +51,7 @@ class PeerLists {
         edges_(part.lists().edges),
         executor_(device),
         owners_(device, part.owners(), "ranges of ranks"),
-        before_(device, rows_ + 1, "edges to other ranks"),
+        edges_before_(device, rows_ + 1, "edges to other ranks"),
         memory_(device,
                 std::max<std::uint64_t>(bytes_of(rows_, edges_, part.weighted()), PeerMemory::kMinBytes),
                 "lists of ranks") {}
@@ -59,19 +59,19 @@ class PeerLists {
   /// Returns false, on all ranks, if GPUs cannot access each other's memory, or cannot number all edges. All
   /// ranks call it, and the functions below.
   bool connect() {
-    bring_lists();
+    upload_lists();
     peers_ = PeerMemory::open(part_.ranks(), memory_.data());
     if (peers_ == nullptr) return false;
     counts_.assign(ranks() * ranks(), 0);
     std::vector<std::uint64_t> edges(ranks(), 0);
-    edges[own()] = edges_;
+    edges[own_rank()] = edges_;
     for (unsigned r = 0; r < ranks(); ++r)
-      if (r != own()) counts_[own() * ranks() + r] = number(r);
+      if (r != own_rank()) counts_[own_rank() * ranks() + r] = number_edges(r);
     executor_.wait("edges to other ranks");
     part_.ranks().all_reduce(counts_, Reduce::sum, "edges of ranks");
     part_.ranks().all_reduce(edges, Reduce::sum, "edges of ranks");
     all_edges_ = edges;
-    if (!can_number()) {
+    if (!numbers_fit()) {
       close();
       return false;
     }
@@ -85,7 +85,7 @@ class PeerLists {
     for (unsigned r = 0; r < ranks(); ++r) {
       const std::uint64_t rows = part_.owners().count(r);
       const auto first = static_cast<Vertex>(part_.owners().begin(r));
-      if (r == own()) {
+      if (r == own_rank()) {
         use(ReverseLists{lists(), first, nullptr, 0});
         continue;
       }
@@ -96,7 +96,7 @@ class PeerLists {
                   "lists of another rank");
       executor_.wait("lists of another rank");  // the kernels use another stream
       use(lists_in(copy.data(), rows, all_edges_[r], first, copies));
-      copies += count(r, own());
+      copies += count(r, own_rank());
     }
   }
 
@@ -109,28 +109,30 @@ class PeerLists {
 
   /// Lists of own vertices, from row 0 and edge 0 on.
   CsrView lists() const { return lists_in(memory_.data(), rows_, edges_, 0, 0).lists; }
-  const std::uint32_t* places() const { return lists_in(memory_.data(), rows_, edges_, 0, 0).places; }
+  const std::uint32_t* indices() const { return lists_in(memory_.data(), rows_, edges_, 0, 0).indices; }
   OwnershipView owners() const { return owners_.view(); }
   /// Edges from all other ranks to own vertices, and as many in the other direction.
   EdgeIndex edges_to_own() const {
     EdgeIndex edges = 0;
-    for (unsigned r = 0; r < ranks(); ++r) edges += count(r, own());
+    for (unsigned r = 0; r < ranks(); ++r) edges += count(r, own_rank());
     return edges;
   }
   Copies copies_on(unsigned rank) const {
     Copies copies{all_edges_[rank], all_edges_[rank]};
     for (unsigned r = 0; r < ranks(); ++r) {
       copies.edges += count(r, rank);
-      if (r < own()) copies.begin += count(r, rank);
+      if (r < own_rank()) copies.begin += count(r, rank);
     }
     return copies;
   }
-  std::uint64_t bytes_brought() const { return brought_; }
+  std::uint64_t uploaded_bytes() const { return uploaded_bytes_; }
 
  private:
   unsigned ranks() const { return static_cast<unsigned>(part_.ranks().size()); }
-  unsigned own() const { return static_cast<unsigned>(part_.ranks().rank()); }
-  std::uint64_t count(unsigned from, unsigned to) const { return counts_[from * ranks() + to]; }
+  unsigned own_rank() const { return static_cast<unsigned>(part_.ranks().rank()); }
+  std::uint64_t count(unsigned sender, unsigned receiver) const {
+    return counts_[sender * ranks() + receiver];
+  }
 
   static std::uint64_t bytes_of(std::uint64_t rows, EdgeIndex edges, bool weighted) {
     return (rows + 1) * sizeof(EdgeIndex) + edges * sizeof(std::uint32_t) + edge_bytes(edges, weighted);
@@ -139,48 +141,48 @@ class PeerLists {
                         EdgeIndex copies) const {
     auto* const offsets = reinterpret_cast<EdgeIndex*>(memory);
     auto* const targets = reinterpret_cast<Vertex*>(offsets + rows + 1);
-    auto* const places = reinterpret_cast<std::uint32_t*>(targets + edges);
-    const auto* const weights = part_.weighted() ? reinterpret_cast<const float*>(places + edges) : nullptr;
-    return {{rows, edges, offsets, targets, weights}, first, places, copies};
+    auto* const indices = reinterpret_cast<std::uint32_t*>(targets + edges);
+    const auto* const weights = part_.weighted() ? reinterpret_cast<const float*>(indices + edges) : nullptr;
+    return {{rows, edges, offsets, targets, weights}, first, indices, copies};
   }
 
-  void bring_lists() {
-    const CsrView& from = part_.lists();
-    const CsrView to = lists();
-    const EdgeIndex first = rows_ > 0 ? from.offsets[0] : 0;
+  void upload_lists() {
+    const CsrView& source = part_.lists();
+    const CsrView target = lists();
+    const EdgeIndex first = rows_ > 0 ? source.offsets[0] : 0;
     HostArray<EdgeIndex> offsets(rows_ + 1, "offsets of own edges");
     offsets[0] = 0;
-    for (std::uint64_t row = 0; row < rows_; ++row) offsets[row + 1] = from.offsets[row + 1] - first;
-    const auto bring = [&]<class T>(const T* there, const T* column, std::uint64_t size) {
-      copy_to_device(device_, const_cast<T*>(there), column, size * sizeof(T));
-      brought_ += size * sizeof(T);
+    for (std::uint64_t row = 0; row < rows_; ++row) offsets[row + 1] = source.offsets[row + 1] - first;
+    const auto upload = [&]<class T>(const T* device_column, const T* column, std::uint64_t size) {
+      copy_to_device(device_, const_cast<T*>(device_column), column, size * sizeof(T));
+      uploaded_bytes_ += size * sizeof(T);
     };
-    bring(to.offsets, offsets.data(), offsets.size());
-    for_each_piece(from, part_.out().file, true, part_.weighted(),
+    upload(target.offsets, offsets.data(), offsets.size());
+    for_each_piece(source, part_.out().file, true, part_.weighted(),
                    [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
-                     const EdgeIndex at = from.offsets[begin], size = from.offsets[end] - at;
-                     bring(to.targets + (at - first), targets + at, size);
-                     if (part_.weighted()) bring(to.weights + (at - first), weights + at, size);
+                     const EdgeIndex edge = source.offsets[begin], size = source.offsets[end] - edge;
+                     upload(target.targets + (edge - first), targets + edge, size);
+                     if (part_.weighted()) upload(target.weights + (edge - first), weights + edge, size);
                    });
   }
 
   /// Numbers own edges to a rank; returns how many there are.
-  std::uint64_t number(unsigned rank) {
+  std::uint64_t number_edges(unsigned rank) {
     const ListCut cut{lists(), 0, part_.owners().begin(rank), part_.owners().end(rank)};
-    executor_.for_each(rows_, {}, CountCut{cut, before_.data(), nullptr});
-    const std::uint64_t edges = executor_.exclusive_sum(before_.data(), rows_);
+    executor_.for_each(rows_, {}, CountCut{cut, edges_before_.data(), nullptr});
+    const std::uint64_t edges = executor_.exclusive_sum(edges_before_.data(), rows_);
     executor_.for_each(rows_ * cuda::kWarp, {},
-                       NumberCut{cut, before_.data(), const_cast<std::uint32_t*>(places())});
+                       NumberCut{cut, edges_before_.data(), const_cast<std::uint32_t*>(indices())});
     return edges;
   }
 
   /// Do 32-bit numbers suffice? The same on all ranks. Throws InputError unless equal numbers of edges lead
   /// between two ranks in both directions.
-  bool can_number() const {
-    for (unsigned from = 0; from < ranks(); ++from) {
-      for (unsigned to = 0; to < ranks(); ++to) {
-        if (count(from, to) != count(to, from)) throw InputError(kNoReverse);
-        if (count(from, to) > std::numeric_limits<std::uint32_t>::max()) return false;
+  bool numbers_fit() const {
+    for (unsigned sender = 0; sender < ranks(); ++sender) {
+      for (unsigned receiver = 0; receiver < ranks(); ++receiver) {
+        if (count(sender, receiver) != count(receiver, sender)) throw InputError(kNoReverse);
+        if (count(sender, receiver) > std::numeric_limits<std::uint32_t>::max()) return false;
       }
     }
     return true;
@@ -192,11 +194,11 @@ class PeerLists {
   EdgeIndex edges_;
   cuda::CudaExecutor executor_;
   DeviceOwnership owners_;
-  Buffer<std::uint64_t> before_;
+  Buffer<std::uint64_t> edges_before_;
   Buffer<std::byte> memory_;
   std::unique_ptr<PeerMemory> peers_;
   std::vector<std::uint64_t> counts_, all_edges_;  ///< [from][to]; [ranks]
-  std::uint64_t brought_ = 0;
+  std::uint64_t uploaded_bytes_ = 0;
 };
 
 }  // namespace sluice::acc

@@ -38,29 +38,30 @@ std::uint64_t whole_bytes([[maybe_unused]] const Device& device, [[maybe_unused]
 
 }  // namespace
 
-PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned states) {
-  if (rows.paging().transport == Transport::mapped)
+PartitionPlan cut_for_slots(const Device& device, const RankPart& rank_part, unsigned states) {
+  if (rank_part.paging().transport == Transport::mapped)
     throw UsageError("--transport mapped: a GPU needs copies of messages (omit it)");
-  const CsrView& lists = rows.lists();
+  const CsrView& lists = rank_part.lists();
   const std::span<const EdgeIndex> offsets(lists.offsets, lists.vertices + 1);
-  const std::uint64_t edge = belief_slot_bytes(states, rows.weighted()), left = device.memory().available(),
-                      slots_asked = std::max<std::uint64_t>(rows.paging().slots, kMinSlots),
-                      capacity = left / edge,
-                      most = lists.edges <= capacity ? capacity : capacity / slots_asked,
-                      slot = std::clamp(most, std::uint64_t{1}, BeliefPart::kMostEdges - 1);
-  const std::uint64_t asked = rows.paging().partitions;
-  PartitionPlan plan =
-      asked > 0 ? PartitionPlan::of_count(offsets, {0, 1}, asked) : PartitionPlan(offsets, {0, 1}, slot);
-  const std::uint64_t slots = belief_slots(rows, plan), needed = slots * plan.largest() * edge;
-  if (needed <= left || device.is_planning()) return plan;
+  const std::uint64_t edge = belief_slot_bytes(states, rank_part.weighted()),
+                      available = device.memory().available(),
+                      requested_slots = std::max<std::uint64_t>(rank_part.paging().slots, kMinSlots),
+                      capacity = available / edge,
+                      max_edges = lists.edges <= capacity ? capacity : capacity / requested_slots,
+                      slot = std::clamp(max_edges, std::uint64_t{1}, BeliefPart::kMaxEdges - 1);
+  const std::uint64_t requested = rank_part.paging().partitions;
+  PartitionPlan plan = requested > 0 ? PartitionPlan::of_count(offsets, {0, 1}, requested)
+                                     : PartitionPlan(offsets, {0, 1}, slot);
+  const std::uint64_t slots = belief_slots(rank_part, plan), needed = slots * plan.largest() * edge;
+  if (needed <= available || device.is_planning()) return plan;
   throw BudgetError(fmt::format(
       "device memory: {} partitions with their messages need {}, but {} are left after the vertices (raise "
       "--device-memory, use more --partitions, or use --device host)",
-      slots, format_size(needed), format_size(left)));
+      slots, format_size(needed), format_size(available)));
 }
 
-std::uint64_t belief_slots(const RankPart& rows, const PartitionPlan& plan) {
-  return std::min(std::max(rows.paging().slots, kMinSlots), plan.size());
+std::uint64_t belief_slots(const RankPart& rank_part, const PartitionPlan& plan) {
+  return std::min(std::max(rank_part.paging().slots, kMinSlots), plan.size());
 }
 
 AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states) {
@@ -91,7 +92,7 @@ AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, 
     plan.message_bytes = MessageParts::bytes(own.edges, states);
   }
   plan.result_bytes = graph.vertices() * states * sizeof(float);
-  plan.given_bytes = graph.vertices() * states * sizeof(double);
+  plan.model_bytes = graph.vertices() * states * sizeof(double);
   return plan;
 }
 

@@ -18,13 +18,13 @@ namespace sluice::acc {
 struct ReverseLists {
   CsrView lists;
   Vertex first = 0;                       ///< vertex of row 0
-  const std::uint32_t* places = nullptr;  ///< [edges] as PeerEdges::places, of another rank; else null
+  const std::uint32_t* indices = nullptr;  ///< [edges] as PeerEdges::indices, of another rank; else null
   EdgeIndex copies = 0;                   ///< begin of the copies of that rank's messages
 };
 
 /// The edges of a whole graph.
 struct OwnEdges {
-  static constexpr bool kAlone = true;
+  static constexpr bool kSingleRank = true;
 
   template <unsigned kStates>
   __device__ void send_copy(EdgeIndex, Vertex, const std::int64_t*, unsigned) const {}
@@ -33,23 +33,23 @@ struct OwnEdges {
 /// The edges of a rank, whose kernels access the memory of others. Messages that its vertices receive from
 /// another rank's vertices are also copied to that rank, in the order of this rank's lists.
 struct PeerEdges {
-  static constexpr bool kAlone = false;
+  static constexpr bool kSingleRank = false;
 
-  unsigned own = 0;
+  unsigned own_rank = 0;
   OwnershipView owners;
-  const std::uint32_t* places = nullptr;  ///< [own edges] index among edges to the same rank
+  const std::uint32_t* indices = nullptr;  ///< [own edges] index among edges to the same rank
   std::int64_t* copies[kMaxPeers] = {};   ///< copies of own messages in each other rank's memory
 
   /// Neighbouring lanes write neighbouring places, 16 bytes at a time if there are two states.
   template <unsigned kStates>
   __device__ void send_copy(EdgeIndex e, Vertex target, const std::int64_t* message, unsigned states) const {
     const unsigned rank = owners.owner(target);
-    if (rank == own) return;
-    std::int64_t* const to = copies[rank] + std::uint64_t{places[e]} * states;
+    if (rank == own_rank) return;
+    std::int64_t* const target_copy = copies[rank] + std::uint64_t{indices[e]} * states;
     if constexpr (kStates == 2) {
-      *reinterpret_cast<longlong2*>(to) = {message[0], message[1]};
+      *reinterpret_cast<longlong2*>(target_copy) = {message[0], message[1]};
     } else {
-      for (unsigned x = 0; x < states; ++x) to[x] = message[x];
+      for (unsigned x = 0; x < states; ++x) target_copy[x] = message[x];
     }
   }
 };
@@ -72,8 +72,8 @@ struct BeliefMemory {
   /// vertices from `first` on.
   SLUICE_HD void bind(BeliefPropagation& program, std::uint64_t round, std::uint64_t first) const {
     const bool odd = round % 2 != 0;
-    program.before = odd ? products[0] : products[1];
-    program.after = (odd ? products[1] : products[0]) + first * program.states;
+    program.old_products = odd ? products[0] : products[1];
+    program.products = (odd ? products[1] : products[0]) + first * program.states;
     program.received = odd ? messages[0] : messages[1];
     program.incoming = odd ? messages[1] : messages[0];
   }
@@ -85,12 +85,12 @@ struct BeliefMemory {
 /// Computes all edges' messages with a grid.
 template <unsigned kStates, class Edges>
 __device__ void compute_all(const BeliefPropagation& program, const Vertex* targets, EdgeIndex edges,
-                            const Edges& all, BeliefTotals* totals) {
-  for (EdgeIndex e = lane_of_grid(); e < edges; e += lanes_of_grid()) {
+                            const Edges& edge_view, BeliefTotals* totals) {
+  for (EdgeIndex e = grid_thread(); e < edges; e += grid_threads()) {
     if (program.reverse[e] == e) continue;
-    if (!program.compute<kStates>(targets[e], e)) totals->take(-1);
+    if (!program.compute<kStates>(targets[e], e)) totals->add_change(-1);
     const unsigned states = kStates != 0 ? kStates : program.states;
-    all.template send_copy<kStates>(e, targets[e], program.incoming + e * states, states);
+    edge_view.template send_copy<kStates>(e, targets[e], program.incoming + e * states, states);
   }
 }
 
@@ -112,19 +112,19 @@ inline __global__ void __launch_bounds__(kBeliefBlock)
     reverse_kernel(BeliefStart start, ReverseLists others, EdgeIndex* reverse, unsigned* missing) {
   const CsrView& lists = start.lists;
   const unsigned lane = threadIdx.x % cuda::kWarp;
-  for (EdgeIndex begin = lane_of_grid() / cuda::kWarp * kEdgesOfWarp; begin < lists.edges;
-       begin += lanes_of_grid() / cuda::kWarp * kEdgesOfWarp) {
+  for (EdgeIndex begin = grid_thread() / cuda::kWarp * kEdgesOfWarp; begin < lists.edges;
+       begin += grid_threads() / cuda::kWarp * kEdgesOfWarp) {
     const EdgeIndex end = begin + kEdgesOfWarp < lists.edges ? begin + kEdgesOfWarp : lists.edges;
     std::uint64_t row = count_below(lists.offsets, lists.vertices + 1, begin + 1) - 1;
     for (EdgeIndex e = begin + lane; e < end; e += cuda::kWarp) {
       row = row_from(lists, row, e);
       const Vertex target_row = lists.targets[e] - others.first;
       if (target_row >= others.lists.vertices) continue;
-      const EdgeIndex back = start.reverse_of(row, e, others.lists, target_row);
-      if (back == BeliefStart::kNoEdge) {
+      const EdgeIndex reverse_edge = start.reverse_of(row, e, others.lists, target_row);
+      if (reverse_edge == BeliefStart::kNoEdge) {
         atomicOr(missing, 1u);
       } else {
-        reverse[e] = others.places != nullptr ? others.copies + others.places[back] : back;
+        reverse[e] = others.indices != nullptr ? others.copies + others.indices[reverse_edge] : reverse_edge;
       }
     }
   }
@@ -135,22 +135,22 @@ inline __global__ void __launch_bounds__(kBeliefBlock)
 inline __global__ void __launch_bounds__(kBeliefBlock)
     begin_messages_kernel(const EdgeIndex* reverse, EdgeIndex edges, EdgeIndex copies, unsigned states,
                           std::int64_t uniform, std::int64_t* messages, std::int64_t* next_messages) {
-  for (EdgeIndex e = lane_of_grid(); e < edges + copies; e += lanes_of_grid()) {
+  for (EdgeIndex e = grid_thread(); e < edges + copies; e += grid_threads()) {
     const std::int64_t message = e < edges && reverse[e] == e ? 0 : uniform;
     for (unsigned x = 0; x < states; ++x) messages[e * states + x] = next_messages[e * states + x] = message;
   }
 }
 
 inline __global__ void __launch_bounds__(kBeliefBlock) begin_vertices_kernel(BeliefStart start) {
-  for (std::uint64_t row = lane_of_grid(); row < start.lists.vertices; row += lanes_of_grid())
+  for (std::uint64_t row = grid_thread(); row < start.lists.vertices; row += grid_threads())
     start.begin_vertex(row);
 }
 
 template <unsigned kStates, class Edges>
 __global__ void __launch_bounds__(kBeliefBlock)
-    messages_kernel(BeliefPropagation program, const Vertex* targets, EdgeIndex edges, Edges all,
+    messages_kernel(BeliefPropagation program, const Vertex* targets, EdgeIndex edges, Edges edge_view,
                     BeliefTotals* totals) {
-  compute_all<kStates>(program, targets, edges, all, totals);
+  compute_all<kStates>(program, targets, edges, edge_view, totals);
 }
 
 /// Runs rounds from `first` on in one launch of a whole graph, with grid barriers: `rounds` rounds, or until
@@ -162,14 +162,15 @@ __global__ void __launch_bounds__(kBeliefBlock)
                          BeliefTotals* totals) {
   const auto grid = cooperative_groups::this_grid();
   for (unsigned round = 0; round < rounds; ++round) {
-    BeliefTotals* const own = totals + round;
+    BeliefTotals* const round_totals = totals + round;
     memory.bind(program, first + round, 0);
-    compute_all<kStates>(program, lists.targets, lists.edges, OwnEdges{}, own);
+    compute_all<kStates>(program, lists.targets, lists.edges, OwnEdges{}, round_totals);
     grid.sync();
-    combine_all(program, lists.offsets, lists.vertices, own);
-    combine_hubs(program, lists.offsets, hubs, hub_count, 0, own);
+    combine_all(program, lists.offsets, lists.vertices, round_totals);
+    combine_hubs(program, lists.offsets, hubs, hub_count, 0, round_totals);
     grid.sync();
-    if (load(&own->impossible) != 0 || exact::of_bits(load(&own->change)) <= tolerance) return;
+    if (load(&round_totals->impossible) != 0 || exact::from_bits(load(&round_totals->change)) <= tolerance)
+      return;
   }
 }
 

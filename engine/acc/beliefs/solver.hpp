@@ -18,15 +18,15 @@ class BeliefSolver {
  public:
   virtual ~BeliefSolver() = default;
   /// Runs one round, in which every vertex sends and receives once; or several if rounds share a launch,
-  /// until no belief changes by more than `tolerance`. The run ends after `most` rounds. Appends the largest
-  /// change of each.
-  virtual void go_on(std::uint32_t most, double tolerance, std::vector<double>& changes) = 0;
+  /// until no belief changes by more than `tolerance`. The run ends after `max_rounds` rounds. Appends the
+  /// largest change of each.
+  virtual void run_rounds(std::uint32_t max_rounds, double tolerance, std::vector<double>& changes) = 0;
   /// Adds the solver's statistics.
   virtual void count(AccStats& stats) const = 0;
   /// Returns the beliefs of all vertices, on every rank.
   virtual HostArray<float> beliefs() = 0;
-  /// Returns the messages that beliefs() result from; go_on() must not follow. All ranks call it.
-  virtual std::shared_ptr<const KeptMessages> keep_messages() = 0;
+  /// Returns the messages that beliefs() result from; run_rounds() must not follow. All ranks call it.
+  virtual std::shared_ptr<const KeptMessages> final_messages() = 0;
 };
 
 /// Data of a rank's own vertices, in the device's memory, shared by the solvers.
@@ -38,17 +38,17 @@ class VertexBeliefs : public BeliefSolver {
   /// Keeps references.
   VertexBeliefs(const Device& device, const AccGraph& graph)
       : device_(device),
-        rows_(graph.rank_part()),
+        rank_part_(graph.rank_part()),
         vertices_(graph.vertices()),
-        own_rows_(rows_.last() - rows_.first()) {}
+        own_rows_(rank_part_.last() - rank_part_.first()) {}
 
   /// Allocates memory. Throws BudgetError.
-  void take_vertices(const BeliefModel& model);
-  /// Sets up program_ after take_vertices(); `coupling` has logarithms. All ranks call it.
+  void allocate_vertices(const BeliefModel& model);
+  /// Sets up program_ after allocate_vertices(); `coupling` has logarithms. All ranks call it.
   void begin_program(const std::vector<double>& coupling, double damping);
 
   const Device& device_;
-  const RankPart& rows_;
+  const RankPart& rank_part_;
   std::uint64_t vertices_, own_rows_;
   Buffer<double> coupling_;
   Buffer<LogProduct> priors_;
@@ -71,12 +71,12 @@ int message_shift(const RankPart& part);
 /// The uniform message, the initial value of all messages.
 std::int64_t uniform_message(const BeliefPropagation& program);
 /// Where host memory has the messages received and sent along an edge: [states].
-struct MessagePlaces {
+struct EdgeMessages {
   const std::int64_t *received, *sent;
 };
-std::shared_ptr<const KeptMessages> kept_messages(const BeliefPropagation& program,
-                                                  std::function<MessagePlaces(EdgeIndex)> places);
+std::shared_ptr<const KeptMessages> make_kept_messages(const BeliefPropagation& program,
+                                                       std::function<EdgeMessages(EdgeIndex)> messages_of);
 /// Returns `change`. Throws InputError if it is negative: a vertex has no state left.
-double possible(double change);
+double checked_change(double change);
 
 }  // namespace sluice::acc

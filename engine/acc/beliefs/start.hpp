@@ -14,10 +14,10 @@ inline constexpr const char* kNoReverse =
     "the graph is marked as undirected, but an edge has no reverse of the same weight (see sluice check)";
 
 /// log2 of value / most; -infinity for zero.
-SLUICE_HD double log_ratio(double value, double most) {
+SLUICE_HD double log_ratio(double value, double max_value) {
   if (!(value > 0)) return -BeliefPropagation::kInfinity;
-  const double ratio = exact::divide(value, most);
-  return ratio >= 0x1p-1022 ? exact::log2(ratio) : kLeastLog;
+  const double ratio = exact::divide(value, max_value);
+  return ratio >= 0x1p-1022 ? exact::log2(ratio) : kMinLog;
 }
 
 /// Trivially copyable; all pointers are to host, or all to device memory.
@@ -35,14 +35,14 @@ struct BeliefStart {
                                  std::uint64_t target_row) const {
     const auto v = static_cast<Vertex>(first + row);
     const Vertex target = lists.targets[e];
-    const bool again = e > lists.offsets[row] && lists.targets[e - 1] == target;
-    const EdgeIndex copies = again ? e - first_edge(lists, row, target) : 0;
-    const EdgeIndex back = first_edge(others, target_row, v) + copies;
-    if (back >= others.offsets[target_row + 1] || others.targets[back] != v) return kNoEdge;
+    const bool is_parallel = e > lists.offsets[row] && lists.targets[e - 1] == target;
+    const EdgeIndex parallel_index = is_parallel ? e - first_edge(lists, row, target) : 0;
+    const EdgeIndex reverse = first_edge(others, target_row, v) + parallel_index;
+    if (reverse >= others.offsets[target_row + 1] || others.targets[reverse] != v) return kNoEdge;
     // With a single state, messages carry no information.
-    const bool same =
-        program.states == 1 || lists.weights == nullptr || others.weights[back] == lists.weights[e];
-    return same ? back : kNoEdge;
+    const bool matches =
+        program.states == 1 || lists.weights == nullptr || others.weights[reverse] == lists.weights[e];
+    return matches ? reverse : kNoEdge;
   }
 
   /// Computes the prior of a row's vertex, scaled to a largest entry of 1, with the factors of self-loops.
@@ -50,24 +50,25 @@ struct BeliefStart {
   SLUICE_HD void begin_vertex(std::uint64_t row) const {
     const unsigned states = program.states;
     const auto v = static_cast<Vertex>(first + row);
-    double* given = program.beliefs + row * states;
-    double most = 0;
-    for (unsigned x = 0; x < states; ++x) most = given[x] > most ? given[x] : most;
+    double* vertex_beliefs = program.beliefs + row * states;
+    double max_prior = 0;
+    for (unsigned x = 0; x < states; ++x)
+      max_prior = vertex_beliefs[x] > max_prior ? vertex_beliefs[x] : max_prior;
     const EdgeIndex end = lists.offsets[row + 1], loops = first_edge(lists, row, v);
     for (unsigned x = 0; x < states; ++x) {
-      LogProduct product = as_factor(log_ratio(given[x], most));
+      LogProduct product = as_factor(log_ratio(vertex_beliefs[x], max_prior));
       for (EdgeIndex e = loops; e < end && lists.targets[e] == v; ++e)
         product.multiply(as_factor(program.coupling_log(x, x, program.weight(e))));
       priors[row * states + x] = product;
     }
-    for (unsigned x = 0; x < states; ++x) given[x] = 0;
+    for (unsigned x = 0; x < states; ++x) vertex_beliefs[x] = 0;
   }
 
  private:
-  /// The first edge of a row whose target is at least `to`.
-  SLUICE_HD static EdgeIndex first_edge(const CsrView& lists, std::uint64_t row, Vertex to) {
+  /// The first edge of a row whose target is at least `min_target`.
+  SLUICE_HD static EdgeIndex first_edge(const CsrView& lists, std::uint64_t row, Vertex min_target) {
     const EdgeIndex begin = lists.offsets[row];
-    return begin + count_below(lists.targets + begin, lists.offsets[row + 1] - begin, to);
+    return begin + count_below(lists.targets + begin, lists.offsets[row + 1] - begin, min_target);
   }
 
   SLUICE_HD LogProduct as_factor(double log) const {

@@ -19,30 +19,30 @@ namespace {
 /// Tolerance for rounding to float and to the fixed point of messages.
 constexpr double kRounding = 1e-5;
 /// The least logarithm of a nonzero message (bp.hpp).
-constexpr double kLeast = kLeastLog;
+constexpr double kMinMessageLog = kMinLog;
 /// Numbers of messages that a thread reads at once, and lists that it takes at a time.
 constexpr std::uint64_t kNumbersAtOnce = 2048, kListsAtOnce = 64;
 
 /// A product for every state: the sum of logarithms of nonzero factors, and the number of zero factors.
 struct Product {
-  double log[kMostBeliefStates] = {};
-  std::uint32_t zeros[kMostBeliefStates] = {};
+  double log[kMaxBeliefStates] = {};
+  std::uint32_t zeros[kMaxBeliefStates] = {};
 
-  void multiply(unsigned x, double log_of) {
-    if (std::isinf(log_of)) {
+  void multiply(unsigned x, double factor_log) {
+    if (std::isinf(factor_log)) {
       ++zeros[x];
     } else {
-      log[x] += log_of;
+      log[x] += factor_log;
     }
   }
 };
 
 /// Scales logarithms so that their values sum to 1.
 void normalise(double* logs, unsigned states) {
-  const double most = *std::max_element(logs, logs + states);
+  const double max_log = *std::max_element(logs, logs + states);
   double sum = 0;
-  for (unsigned x = 0; x < states; ++x) sum += std::exp2(logs[x] - most);
-  for (unsigned x = 0; x < states; ++x) logs[x] -= most + std::log2(sum);
+  for (unsigned x = 0; x < states; ++x) sum += std::exp2(logs[x] - max_log);
+  for (unsigned x = 0; x < states; ++x) logs[x] -= max_log + std::log2(sum);
 }
 
 class BeliefCheck {
@@ -55,7 +55,7 @@ class BeliefCheck {
         ranks_(ranks),
         threads_(threads),
         states_(model.states),
-        own_(graph.out.offsets.span(), ranks),
+        own_rows_(graph.out.offsets.span(), ranks),
         logs_(graph.vertices() * states_, "checked beliefs"),
         zeros_(graph.vertices() * states_, "checked beliefs") {
     const double largest = *std::max_element(model.coupling.begin(), model.coupling.end());
@@ -63,27 +63,27 @@ class BeliefCheck {
   }
 
   double run(double tolerance, double damping) {
-    over_lists([&](const CheckedList& list) { receive(list); });
+    for_each_own_list([&](const CheckedList& list) { receive(list); });
     share();
-    for (std::uint64_t v = own_.first; v < own_.last; ++v)
+    for (std::uint64_t v = own_rows_.first; v < own_rows_.last; ++v)
       (void)require_near(static_cast<Vertex>(v), product_of(v), kRounding, "its received messages");
     std::atomic<double> largest = 0;
     const double allowed =
         result_.converged ? tolerance + kRounding : std::numeric_limits<double>::infinity();
-    over_lists([&](const CheckedList& list) {
+    for_each_own_list([&](const CheckedList& list) {
       const double change =
-          require_near(list.v, another_round(list, damping), allowed, "another round of messages");
+          require_near(list.v, next_round_product(list, damping), allowed, "another round of messages");
       for (double known = largest; change > known && !largest.compare_exchange_weak(known, change);) {
       }
     });
-    require(differs_ == 0, "messages that vertices received differ from those that were sent");
+    require(hash_difference_ == 0, "messages that vertices received differ from those that were sent");
     return largest;
   }
 
  private:
   template <class Use>
-  void over_lists(Use&& use) {
-    for_each_list(graph_, own_, true, threads_, kListsAtOnce, use);
+  void for_each_own_list(Use&& use) {
+    for_each_list(graph_, own_rows_, true, threads_, kListsAtOnce, use);
   }
 
   double factor(unsigned x, unsigned y, double weight) const {
@@ -91,25 +91,25 @@ class BeliefCheck {
   }
 
   /// The prior of a vertex, with the factors of self-loops.
-  Product own(const CheckedList& list) const {
-    Product all;
-    const double* at = model_.priors.data() + std::uint64_t{list.v} * states_;
-    for (unsigned x = 0; x < states_; ++x) all.multiply(x, std::log2(at[x]));
+  Product prior_of(const CheckedList& list) const {
+    Product product;
+    const double* priors = model_.priors.data() + std::uint64_t{list.v} * states_;
+    for (unsigned x = 0; x < states_; ++x) product.multiply(x, std::log2(priors[x]));
     const auto loops = std::equal_range(list.targets + list.begin, list.targets + list.end, list.v);
     for (const Vertex* loop = loops.first; loop < loops.second; ++loop) {
       for (unsigned x = 0; x < states_; ++x)
-        all.multiply(x, factor(x, x, list.weight(static_cast<EdgeIndex>(loop - list.targets))));
+        product.multiply(x, factor(x, x, list.weight(static_cast<EdgeIndex>(loop - list.targets))));
     }
-    return all;
+    return product;
   }
 
   /// Calls use(e, received, sent) for the edges of a list except self-loops.
   template <class Use>
-  void over_messages(const CheckedList& list, Use&& use) const {
+  void for_each_message(const CheckedList& list, Use&& use) const {
     double received[kNumbersAtOnce], sent[kNumbersAtOnce];
-    const std::uint64_t most = kNumbersAtOnce / states_;
-    for (EdgeIndex e = list.begin; e < list.end; e += most) {
-      const std::uint64_t edges = std::min<std::uint64_t>(most, list.end - e), size = edges * states_;
+    const std::uint64_t max_edges = kNumbersAtOnce / states_;
+    for (EdgeIndex e = list.begin; e < list.end; e += max_edges) {
+      const std::uint64_t edges = std::min<std::uint64_t>(max_edges, list.end - e), size = edges * states_;
       result_.messages->read(e, {received, size}, {sent, size});
       for (EdgeIndex i = 0; i < edges; ++i) {
         if (list.targets[e + i] != list.v) use(e + i, received + i * states_, sent + i * states_);
@@ -119,54 +119,54 @@ class BeliefCheck {
 
   /// Multiplies the messages that v received, and traces senders and receivers.
   void receive(const CheckedList& list) {
-    Product all = own(list);
-    std::uint64_t differs = 0, copy = 0;
-    Vertex last = list.v;
-    over_messages(list, [&](EdgeIndex e, const double* received, const double* sent) {
-      for (unsigned x = 0; x < states_; ++x) all.multiply(x, std::log2(received[x]));
+    Product product = prior_of(list);
+    std::uint64_t difference = 0, copy = 0;
+    Vertex previous = list.v;
+    for_each_message(list, [&](EdgeIndex e, const double* received, const double* sent) {
+      for (unsigned x = 0; x < states_; ++x) product.multiply(x, std::log2(received[x]));
       const Vertex u = list.targets[e];
-      copy = u == last ? copy + 1 : 0;
-      last = u;
-      differs += trace(u, list.v, copy, received) - trace(list.v, u, copy, sent);
+      copy = u == previous ? copy + 1 : 0;
+      previous = u;
+      difference += hash_message(u, list.v, copy, received) - hash_message(list.v, u, copy, sent);
     });
-    std::copy_n(all.log, states_, logs_.data() + std::uint64_t{list.v} * states_);
-    std::copy_n(all.zeros, states_, zeros_.data() + std::uint64_t{list.v} * states_);
-    differs_ += differs;
+    std::copy_n(product.log, states_, logs_.data() + std::uint64_t{list.v} * states_);
+    std::copy_n(product.zeros, states_, zeros_.data() + std::uint64_t{list.v} * states_);
+    hash_difference_ += difference;
   }
 
   /// A hash of a message from u to v, along the copy-th of parallel edges. Its sums over all sent and all
   /// received messages are equal if none was misdelivered, and otherwise almost never.
-  std::uint64_t trace(Vertex u, Vertex v, std::uint64_t copy, const double* message) const {
+  std::uint64_t hash_message(Vertex u, Vertex v, std::uint64_t copy, const double* message) const {
     const auto mix = [](std::uint64_t x) {  // SplitMix64 (Steele, Lea, Flood, 2014)
       x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
       x = (x ^ x >> 27) * 0x94d049bb133111ebu;
       return x ^ x >> 31;
     };
-    std::uint64_t all = mix(mix(std::uint64_t{u} << 32 | v) + copy + 0x9e3779b97f4a7c15u);
-    for (unsigned x = 0; x < states_; ++x) all = mix(all + std::bit_cast<std::uint64_t>(message[x]));
-    return all;
+    std::uint64_t hash = mix(mix(std::uint64_t{u} << 32 | v) + copy + 0x9e3779b97f4a7c15u);
+    for (unsigned x = 0; x < states_; ++x) hash = mix(hash + std::bit_cast<std::uint64_t>(message[x]));
+    return hash;
   }
 
   /// Sends every rank the products of all vertices.
   void share() {
     if (ranks_ == nullptr || ranks_->size() == 1) return;
-    const Router router(*ranks_, own_.owners);
-    differs_ = router.sum(differs_, "checked messages");
+    const Router router(*ranks_, own_rows_.owners);
+    hash_difference_ = router.sum(hash_difference_, "checked messages");
     router.share(logs_.data(), "checked beliefs", states_);
     router.share(zeros_.data(), "checked beliefs", states_);
   }
 
   Product product_of(std::uint64_t v) const {
-    Product all;
-    std::copy_n(logs_.data() + v * states_, states_, all.log);
-    std::copy_n(zeros_.data() + v * states_, states_, all.zeros);
-    return all;
+    Product product;
+    std::copy_n(logs_.data() + v * states_, states_, product.log);
+    std::copy_n(zeros_.data() + v * states_, states_, product.zeros);
+    return product;
   }
 
   /// The product of v's prior and the messages that its neighbours would send it in another round.
-  Product another_round(const CheckedList& list, double damping) const {
-    Product all = own(list);
-    over_messages(list, [&](EdgeIndex e, const double* received, const double* sent) {
+  Product next_round_product(const CheckedList& list, double damping) const {
+    Product product = prior_of(list);
+    for_each_message(list, [&](EdgeIndex e, const double* received, const double* sent) {
       Product others = product_of(list.targets[e]);
       for (unsigned x = 0; x < states_; ++x) {
         if (sent[x] > 0) {
@@ -175,43 +175,44 @@ class BeliefCheck {
           --others.zeros[x];
         }
       }
-      double again[kMostBeliefStates];
-      send(others, list.weight(e), again);
+      double message[kMaxBeliefStates];
+      send(others, list.weight(e), message);
       for (unsigned y = 0; y < states_; ++y) {
-        if (damping > 0) again[y] = std::log2((1 - damping) * std::exp2(again[y]) + damping * received[y]);
-        all.multiply(y, std::isinf(again[y]) ? again[y] : std::max(again[y], kLeast));
+        if (damping > 0)
+          message[y] = std::log2((1 - damping) * std::exp2(message[y]) + damping * received[y]);
+        product.multiply(y, std::isinf(message[y]) ? message[y] : std::max(message[y], kMinMessageLog));
       }
     });
-    return all;
+    return product;
   }
 
   /// Computes log2 of the message of a vertex with these products.
   void send(const Product& others, double weight, double* message) const {
-    constexpr double kNothing = -std::numeric_limits<double>::infinity();
+    constexpr double kLogZero = -std::numeric_limits<double>::infinity();
     for (unsigned y = 0; y < states_; ++y) {
-      double terms[kMostBeliefStates], most = kNothing, sum = 0;
+      double terms[kMaxBeliefStates], max_term = kLogZero, sum = 0;
       for (unsigned x = 0; x < states_; ++x) {
-        terms[x] = others.zeros[x] == 0 ? others.log[x] + factor(x, y, weight) : kNothing;
-        most = std::max(most, terms[x]);
+        terms[x] = others.zeros[x] == 0 ? others.log[x] + factor(x, y, weight) : kLogZero;
+        max_term = std::max(max_term, terms[x]);
       }
-      for (unsigned x = 0; x < states_ && !std::isinf(most); ++x) sum += std::exp2(terms[x] - most);
-      message[y] = std::isinf(most) ? kNothing : most + std::log2(sum);
+      for (unsigned x = 0; x < states_ && !std::isinf(max_term); ++x) sum += std::exp2(terms[x] - max_term);
+      message[y] = std::isinf(max_term) ? kLogZero : max_term + std::log2(sum);
     }
     normalise(message, states_);
   }
 
   /// Returns the largest deviation of a belief; fails if it exceeds `tolerance`.
-  double require_near(Vertex v, const Product& expected, double tolerance, const char* by) const {
-    double parts[kMostBeliefStates], largest = 0;
+  double require_near(Vertex v, const Product& expected, double tolerance, const char* source) const {
+    double parts[kMaxBeliefStates], largest = 0;
     for (unsigned x = 0; x < states_; ++x)
       parts[x] = expected.zeros[x] == 0 ? expected.log[x] : -std::numeric_limits<double>::infinity();
     normalise(parts, states_);
     for (unsigned x = 0; x < states_; ++x) {
       const auto belief = static_cast<double>(result_.beliefs[std::uint64_t{v} * states_ + x]);
-      const double off = std::abs(belief - std::exp2(parts[x]));
-      require(off <= tolerance, "vertex {} has belief {} in state {}, but by {} it would be {}", v, belief, x,
-              by, std::exp2(parts[x]));
-      largest = std::max(largest, off);
+      const double deviation = std::abs(belief - std::exp2(parts[x]));
+      require(deviation <= tolerance, "vertex {} has belief {} in state {}, but by {} it would be {}", v,
+              belief, x, source, std::exp2(parts[x]));
+      largest = std::max(largest, deviation);
     }
     return largest;
   }
@@ -221,11 +222,12 @@ class BeliefCheck {
   const BeliefResult& result_;
   Communicator* ranks_;
   unsigned threads_, states_;
-  OwnedRows own_;
+  OwnedRows own_rows_;
   std::vector<double> coupling_;            ///< [states][states] log2, scaled so that the largest is 0
   HostArray<double> logs_;                  ///< [vertices][states] of priors and received messages
   HostArray<std::uint32_t> zeros_;          ///< [vertices][states]
-  std::atomic<std::uint64_t> differs_ = 0;  ///< sum of received messages' hashes less that of sent ones'
+  std::atomic<std::uint64_t> hash_difference_ =
+      0;  ///< sum of received messages' hashes less that of sent ones'
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace sluice::acc {
 
 CoreResult core_numbers(const AccGraph& graph, std::uint32_t k, const AccOptions& options) {
   CoreNumbers program;
-  if (k > 0) program.least = k - 1, program.highest = k - 1;
+  if (k > 0) program.min_core = k - 1, program.max_level = k - 1;
   auto run = run_acc(graph, program, options);
   return {std::move(run.states), std::move(run.stats)};
 }

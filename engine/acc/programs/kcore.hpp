@@ -14,11 +14,11 @@ struct CoreNumbers {
   static constexpr bool kRepeats = false;
   static constexpr bool kFalls = true, kAdds = true, kReadsState = false;
 
-  State least = 0;                       ///< smaller core numbers count as this level
-  std::uint64_t highest = kNoLevel - 1;  ///< levels above it are not processed
+  State min_core = 0;                      ///< smaller core numbers count as this level
+  std::uint64_t max_level = kNoLevel - 1;  ///< levels above it are not processed
 
   SLUICE_HD State init(Vertex, std::uint64_t degree) const {
-    return degree < least ? least : static_cast<State>(degree);
+    return degree < min_core ? min_core : static_cast<State>(degree);
   }
   SLUICE_HD State compute(const AccEdge<State>&) const { return 1; }
   SLUICE_HD State combine(State into, State value, AccRound at) const {
@@ -29,7 +29,7 @@ struct CoreNumbers {
   SLUICE_HD State add(State a, State b) const { return a + b; }
   SLUICE_HD bool active(State now, State, AccRound at) const { return now == at.level; }
   SLUICE_HD std::uint64_t level(State state) const { return state; }
-  SLUICE_HD std::uint64_t last_level() const { return highest; }
+  SLUICE_HD std::uint64_t last_level() const { return max_level; }
 };
 
 }  // namespace sluice::acc

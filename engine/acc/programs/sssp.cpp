@@ -12,7 +12,7 @@ SsspResult sssp(const AccGraph& graph, Vertex source, double delta, const AccOpt
   require_source(graph, source);
   if (!(delta >= 0)) throw UsageError("--delta: must not be negative");
   SsspResult result;
-  result.delta = delta > 0 ? delta : graph.usual_delta(options.direction);
+  result.delta = delta > 0 ? delta : graph.default_delta(options.direction);
   auto run = run_acc(graph, ShortestPaths{source, 1 / result.delta}, options);
   result.stats = std::move(run.stats);
   result.distances = HostArray<double>(graph.vertices(), "distances");

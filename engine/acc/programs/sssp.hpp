@@ -18,20 +18,20 @@ struct ShortestPaths {
   Vertex source = 0;
   double per_delta = 1;  ///< 1 / delta
 
-  SLUICE_HD static double distance(State state) { return exact::of_bits(state); }
-  SLUICE_HD static State of(double distance) { return exact::bits_of(distance); }
+  SLUICE_HD static double distance(State state) { return exact::from_bits(state); }
+  SLUICE_HD static State state_of(double distance) { return exact::bits_of(distance); }
 
-  SLUICE_HD State init(Vertex v, std::uint64_t) const { return v == source ? of(0.0) : kUnreached; }
+  SLUICE_HD State init(Vertex v, std::uint64_t) const { return v == source ? state_of(0.0) : kUnreached; }
   SLUICE_HD State compute(const AccEdge<State>& edge) const {
-    return of(distance(edge.state()) + static_cast<double>(edge.weight()));
+    return state_of(distance(edge.state()) + static_cast<double>(edge.weight()));
   }
   SLUICE_HD State combine(State into, State value, AccRound) const { return value < into ? value : into; }
   SLUICE_HD bool active(State, State, AccRound) const { return true; }
   SLUICE_HD std::uint64_t level(State state) const {
-    constexpr double kMost = 9e18;
+    constexpr double kMaxLevel = 9e18;
     if (state >= kUnreached) return kNoLevel;
     const double level = distance(state) * per_delta;
-    return level < kMost ? static_cast<std::uint64_t>(level) : static_cast<std::uint64_t>(kMost);
+    return level < kMaxLevel ? static_cast<std::uint64_t>(level) : static_cast<std::uint64_t>(kMaxLevel);
   }
 };
 

@@ -1,6 +1,6 @@
 // Ballots: sorted worklists from the marks of vertices, without atomics (SIMD-X's ballot filter). A warp
 // reads its range of words of marks twice: first it counts, then it writes. The steps are count_marked(), a
-// sync of the team, place_marked(), and write_marked(). All threads of the team call each; marks must not
+// sync of the team, scan_marked(), and write_marked(). All threads of the team call each; marks must not
 // change meanwhile. Over ranks, a swap runs between the steps, so that a ballot needs no further barrier.
 // Vertices from other ranks, and a rank's next level, are appended by lanes: sorting them would take two more
 // barriers of the grid, of a microsecond each.
@@ -21,26 +21,27 @@ struct WordRange {
 /// Calls body(v, list) for 32 vertices at a time, for words that have marks; `list` is kDegreeLists if v is
 /// not marked.
 template <class Body>
-__device__ void over_marked(const WorklistView& view, unsigned parity, const WordRange& words, Body&& body) {
+__device__ void for_each_marked(const WorklistView& view, unsigned parity, const WordRange& words,
+                                Body&& body) {
   const unsigned lane = threadIdx.x % cuda::kWarp;
   for (unsigned base = words.begin; base < words.end; base += cuda::kWarp) {
-    const std::uint32_t own = base + lane < words.end ? view.bits[parity][base + lane] : 0;
-    cuda::for_each_marked(base + lane, own, [&](Vertex v, bool marked) {
+    const std::uint32_t bits = base + lane < words.end ? view.bits[parity][base + lane] : 0;
+    cuda::for_each_marked(base + lane, bits, [&](Vertex v, bool marked) {
       body(v, marked ? list_of_degree(view.degree(v)) : kDegreeLists);
     });
   }
 }
 
 /// Vertices that the warps before each warp put on each list; and where the block's parts begin.
-struct SortedPlaces {
-  unsigned of_warps[kDegreeLists][cuda::kTeamBlock / cuda::kWarp];
+struct BallotPositions {
+  unsigned warp_counts[kDegreeLists][cuda::kTeamBlock / cuda::kWarp];
   unsigned begins[kDegreeLists];
 };
 
 /// The block's places, in shared memory.
-__device__ __forceinline__ SortedPlaces& sorted_places() {
-  __shared__ SortedPlaces of_block;
-  return of_block;
+__device__ __forceinline__ BallotPositions& ballot_positions() {
+  __shared__ BallotPositions positions;
+  return positions;
 }
 
 /// The warp's range of the words with own vertices. (Not inlined: that saves two registers in pushing
@@ -55,36 +56,36 @@ __device__ __noinline__ WordRange words_of_warp(const Team& team, const Worklist
   return {begin, min(last, begin + share)};
 }
 
-/// First step: counts marked vertices; also calls also(valid, v) for each.
-template <class Team, class Also = ListOnly>
-__device__ void count_marked(const Team& team, const WorklistView& view, const RoundPlace& place,
-                             const Also& also = {}) {
-  SortedPlaces& places = sorted_places();
+/// First step: counts marked vertices; also calls visit(valid, v) for each.
+template <class Team, class Visit = NoVisit>
+__device__ void count_marked(const Team& team, const WorklistView& view, const RoundBuffers& buffers,
+                             const Visit& visit = {}) {
+  BallotPositions& positions = ballot_positions();
   const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp;
   unsigned count = 0;  // lane i counts list i
-  over_marked(view, place.next, words_of_warp(team, view), [&](Vertex v, unsigned list) {
+  for_each_marked(view, buffers.next, words_of_warp(team, view), [&](Vertex v, unsigned list) {
     for (unsigned i = 0; i < kDegreeLists; ++i) {
       const unsigned lanes = __ballot_sync(~0u, list == i);
       if (lane == i) count += static_cast<unsigned>(__popc(lanes));
     }
-    also(list != kDegreeLists, v);
+    visit(list != kDegreeLists, v);
   });
-  if (lane < kDegreeLists) places.of_warps[lane][warp] = count;
+  if (lane < kDegreeLists) positions.warp_counts[lane][warp] = count;
   __syncthreads();
   if (threadIdx.x < kDegreeLists) {
     unsigned sum = 0;
 #pragma unroll 1  // fewer registers
-    for (unsigned& of_warp : places.of_warps[threadIdx.x]) {
-      const unsigned of_this = of_warp;
-      of_warp = sum, sum += of_this;
+    for (unsigned& warp_count : positions.warp_counts[threadIdx.x]) {
+      const unsigned own_count = warp_count;
+      warp_count = sum, sum += own_count;
     }
-    view.of_blocks[threadIdx.x * team.blocks() + team.block()] = sum;
+    view.block_counts[threadIdx.x * team.blocks() + team.block()] = sum;
   }
 }
 
 /// Second step: computes places. The lists' sizes are valid after the team's next sync.
 template <class Team>
-__device__ void place_marked(const Team& team, const WorklistView& view, const RoundPlace& place) {
+__device__ void scan_marked(const Team& team, const WorklistView& view, const RoundBuffers& buffers) {
   const unsigned lane = threadIdx.x % cuda::kWarp, list = threadIdx.x / cuda::kWarp;
   if (list < kDegreeLists) {
     // The first block has no blocks before it, and computes the total instead.
@@ -93,53 +94,53 @@ __device__ void place_marked(const Team& team, const WorklistView& view, const R
     unsigned sum = 0;
 #pragma unroll 1
     for (unsigned block = lane; block < end; block += cuda::kWarp)
-      sum += load(view.of_blocks + list * team.blocks() + block);
+      sum += load(view.block_counts + list * team.blocks() + block);
     sum = __reduce_add_sync(~0u, sum);
     if (lane == 0) {
-      sorted_places().begins[list] = first ? 0 : sum;
-      if (first) place.made->sizes[list] = sum;
+      ballot_positions().begins[list] = first ? 0 : sum;
+      if (first) buffers.next_counts->sizes[list] = sum;
     }
   }
   __syncthreads();
 }
 
 template <class Team>
-__device__ void write_marked(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  const SortedPlaces& places = sorted_places();
+__device__ void write_marked(const Team& team, const WorklistView& view, const RoundBuffers& buffers) {
+  const BallotPositions& positions = ballot_positions();
   const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp;
-  unsigned next = lane < kDegreeLists ? places.begins[lane] + places.of_warps[lane][warp] : 0;
-  over_marked(view, place.next, words_of_warp(team, view), [&](Vertex v, unsigned list) {
-    unsigned at = __shfl_sync(~0u, next, static_cast<int>(list));
+  unsigned next = lane < kDegreeLists ? positions.begins[lane] + positions.warp_counts[lane][warp] : 0;
+  for_each_marked(view, buffers.next, words_of_warp(team, view), [&](Vertex v, unsigned list) {
+    unsigned position = __shfl_sync(~0u, next, static_cast<int>(list));
     for (unsigned i = 0; i < kDegreeLists; ++i) {
       const unsigned lanes = __ballot_sync(~0u, list == i);
-      if (list == i) at += static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)));
+      if (list == i) position += static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)));
       if (lane == i) next += static_cast<unsigned>(__popc(lanes));
     }
-    if (list != kDegreeLists) view.list(place.next, list)[at] = v;
+    if (list != kDegreeLists) view.list(buffers.next, list)[position] = v;
   });
 }
 
 template <class Team>
-__device__ void collect_sorted(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  count_marked(team, view, place);
+__device__ void collect_sorted(const Team& team, const WorklistView& view, const RoundBuffers& buffers) {
+  count_marked(team, view, buffers);
   team.sync();
-  place_marked(team, view, place);
-  write_marked(team, view, place);
+  scan_marked(team, view, buffers);
+  write_marked(team, view, buffers);
 }
 
 /// Must the next lists come from a ballot, by the filter or as a bin overflowed?
-__device__ __forceinline__ bool needs_ballot(const WorklistView& view, const RoundPlace& place) {
-  return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
+__device__ __forceinline__ bool needs_ballot(const WorklistView& view, const RoundBuffers& buffers) {
+  return view.filter == AccFilter::ballot || load(&buffers.counts->overflow) != 0;
 }
 
 /// Makes the next round's lists of a whole graph after a round that `pulled` or pushed. All threads of the
 /// team call it.
 template <class Team>
-__device__ void collect(const Team& team, const WorklistView& view, const RoundPlace& place,
+__device__ void collect(const Team& team, const WorklistView& view, const RoundBuffers& buffers,
                         const Finder& finder, bool pulled) {
-  if (pulled || needs_ballot(view, place)) return collect_sorted(team, view, place);
-  if (view.filter == AccFilter::batch) return collect_batch(team, view, place);
-  collect_bins(view, place, finder);
+  if (pulled || needs_ballot(view, buffers)) return collect_sorted(team, view, buffers);
+  if (view.filter == AccFilter::batch) return collect_batch(team, view, buffers);
+  collect_bins(view, buffers, finder);
 }
 
 }  // namespace sluice::acc

@@ -28,10 +28,10 @@ struct ClusterTeam {
     cooperative_groups::this_cluster().barrier_arrive();
     cooperative_groups::this_cluster().barrier_wait();
   }
-  /// The address in another block's shared memory that corresponds to `own` in this block's.
+  /// The address in another block's shared memory that corresponds to `local` in this block's.
   template <class T>
-  __device__ T* of(T* own, unsigned block) const {
-    return cooperative_groups::this_cluster().map_shared_rank(own, block);
+  __device__ T* remote(T* local, unsigned block) const {
+    return cooperative_groups::this_cluster().map_shared_rank(local, block);
   }
 #else  // never launched there: cluster_fits() returns false
   __device__ unsigned block() const {
@@ -39,8 +39,8 @@ struct ClusterTeam {
   }
   __device__ void sync() const {}
   template <class T>
-  __device__ T* of(T* own, unsigned) const {
-    return own;
+  __device__ T* remote(T* local, unsigned) const {
+    return local;
   }
 #endif
 };
@@ -74,15 +74,15 @@ class ClusterLaunch {
 template <class... Args>
 bool cluster_fits(void (*kernel)(Args...), std::size_t shared_bytes) {
   if (cuda::gpu_attribute(cudaDevAttrClusterLaunch) == 0) return false;
-  const auto allow = [&](cudaFuncAttribute what, int value) {
-    return cudaFuncSetAttribute(kernel, what, value) == cudaSuccess;
+  const auto set_attribute = [&](cudaFuncAttribute attribute, int value) {
+    return cudaFuncSetAttribute(kernel, attribute, value) == cudaSuccess;
   };
   const ClusterLaunch launch(shared_bytes, nullptr);
   int clusters = 0;
-  const bool fits = allow(cudaFuncAttributeNonPortableClusterSizeAllowed, 1) &&
-                    allow(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)) &&
-                    cudaOccupancyMaxActiveClusters(&clusters, kernel, &launch.config()) == cudaSuccess &&
-                    clusters > 0;
+  const bool fits =
+      set_attribute(cudaFuncAttributeNonPortableClusterSizeAllowed, 1) &&
+      set_attribute(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)) &&
+      cudaOccupancyMaxActiveClusters(&clusters, kernel, &launch.config()) == cudaSuccess && clusters > 0;
   if (!fits) cudaGetLastError();  // clears the error, which the next launch check would report
   return fits;
 }

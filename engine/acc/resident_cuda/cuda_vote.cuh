@@ -14,7 +14,7 @@ template <class View, unsigned kPhases>
 __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) vote_rounds_kernel(View view) {
   const cuda::GridTeam grid;
   const auto round = [&](const auto& team, const typename View::Round& now) {
-    if constexpr (View::Peers::kAlone) {
+    if constexpr (View::Peers::kSingleRank) {
       return vote_round<kPhases>(team, view, now);
     } else {
       return peer_round(team, view, now);
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) vote_rounds_ke
   };
   auto now = *view.state;
   grid.sync();
-  if constexpr (!View::Peers::kAlone) {
+  if constexpr (!View::Peers::kSingleRank) {
     if (now.unsent != 0 && now.active > 0) now = send_found(grid, view, now);
   }
   if constexpr ((kPhases & kOneRound) != 0) {
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) vote_rounds_ke
         if (now.blocks == kOneCluster) {
           // Long lists are too much work for four lanes. (All threads of the grid read the same sizes: this
           // round's lists are complete.)
-          const unsigned* const sizes = view.work.place(now.round).found->sizes;
+          const unsigned* const sizes = view.work.buffers(now.round).counts->sizes;
           if (load(sizes + 1) + load(sizes + 2) == 0) break;
           now.small_rounds = 0;
           now.blocks = blocks_for(view.work, now.active, now.active_edges);
@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) vote_rounds_ke
       }
     }
   }
-  if constexpr (!View::Peers::kAlone) {
-    if (now.ends_alone()) now = end_alone(grid, view, now);
+  if constexpr (!View::Peers::kSingleRank) {
+    if (now.has_unreported_rounds()) now = report_rounds(grid, view, now);
   }
   if (grid.rank() == 0) *view.state = now;
 }
@@ -53,11 +53,11 @@ __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) vote_rounds_ke
 template <class View>
 struct VoteKernels {
   /// Over ranks, all wait for each other in one kernel.
-  static constexpr bool kFuses = View::Peers::kAlone;
+  static constexpr bool kFusable = View::Peers::kSingleRank;
   static constexpr unsigned kPhases = kPushes | kPulls;
-  template <unsigned kOf>
-  static auto of() {
-    return vote_rounds_kernel<View, kOf & ~kSortedLevels>;  // votes have no levels
+  template <unsigned kSelected>
+  static auto kernel_for() {
+    return vote_rounds_kernel<View, kSelected & ~kSortedLevels>;  // votes have no levels
   }
 };
 
@@ -65,7 +65,7 @@ struct VoteKernels {
 template <class View>
 __global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(View view) {
   const cuda::GridTeam grid;
-  const RoundPlace first = view.work.place(0);  // the round before the first, whose output that reads
+  const RoundBuffers first = view.work.buffers(0);  // the round before the first, whose output that reads
   if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
   for (std::uint64_t w = grid.rank(); w < (view.vertices + 31) / 32; w += grid.size()) view.settled[w] = 0;
   grid.sync();
@@ -73,21 +73,21 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(View view)
   over_vertices(grid, view.work, [&](Vertex v, bool valid) {
     bool starts = false, settled = false;
     if (valid) {
-      if constexpr (View::Peers::kAlone) view.states[v] = view.program.init(v, view.work.degree(v));
+      if constexpr (View::Peers::kSingleRank) view.states[v] = view.program.init(v, view.work.degree(v));
       starts = view.program.starts(v);
       settled = view.program.settled(view.states[v]);
       if (starts) finder.mark(v);
     }
-    if (settled) take_bit(view.settled, v);
+    if (settled) set_bit(view.settled, v);
     append(view.work, first, starts, v);
   });
   finder.report();
   grid.sync();
   typename View::Round now;
-  if constexpr (View::Peers::kAlone) {
-    now.active = first.found->active;
-    now.active_edges = first.found->active_edges;
-    now.left_edges = view.edges - min(static_cast<unsigned long long>(view.edges), now.active_edges);
+  if constexpr (View::Peers::kSingleRank) {
+    now.active = first.counts->active;
+    now.active_edges = first.counts->active_edges;
+    now.remaining_edges = view.edges - min(static_cast<unsigned long long>(view.edges), now.active_edges);
     now.pull = view.direction == AccDirection::pull && view.in.offsets != nullptr;
     now.blocks = now.pull ? 0 : blocks_for(view.work, now.active, now.active_edges);
   } else {
@@ -120,7 +120,7 @@ class CudaVote : public FusedRounds<View, VoteKernels<View>, Part> {
     constexpr bool kClusters = EarliestVote<Program>;
     if constexpr (kClusters) {
       // If ranks share a GPU, their kernels leave no multiprocessors for a cluster.
-      view_.clusters = fusion_ == AccFusion::automatic && this->part_.own_blocks(2) == 2 &&
+      view_.clusters = fusion_ == AccFusion::automatic && this->part_.launch_blocks(2) == 2 &&
                        cluster_fits(small_frontier_kernel<View>, sizeof(ClusterMemory));
     }
     Rounds::run(stats, "rounds of a vote", [&](const auto& now) {

@@ -12,27 +12,27 @@ namespace sluice::acc {
 
 /// All threads of the team call it. A word of marks belongs to one warp or block, so writes are not atomic.
 template <class View, class Team>
-__device__ void pull_level(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
-                           Finder& finder) {
+__device__ void pull_level(const Team& team, const View& view, const AccRound& at,
+                           const RoundBuffers& buffers, Finder& finder) {
   using State = typename View::State;
-  __shared__ cuda::LongRows<State> of_block;
+  __shared__ cuda::LongRows<State> block_rows;
   const PulledValues<typename View::Program> values{
-      view.program, at, view.states, view.work.bits[place.now], 0, view.in.targets, view.in.weights};
-  const auto take = [&](std::uint64_t v, State before, State total) {
-    const auto is = values.put(v, before, total);
-    return is.active && view.program.level(is.now) == at.level;
+      view.program, at, view.states, view.work.bits[buffers.now], 0, view.in.targets, view.in.weights};
+  const auto apply = [&](std::uint64_t v, State before, State total) {
+    const auto result = values.apply(v, before, total);
+    return result.active && view.program.level(result.now) == at.level;
   };
   over_vertices(team, view.work, [&](Vertex v, bool valid) {
-    const cuda::RowOfLane own(values, view.in.offsets, v, valid);
+    const cuda::RowOfLane row(values, view.in.offsets, v, valid);
     bool active = false;
-    own.by_warp(finder.edges, [&](State before, State total) { active = take(v, before, total); });
+    row.by_warp(finder.edges, [&](State before, State total) { active = apply(v, before, total); });
     if (active) finder.count(v);
     const unsigned marks = __ballot_sync(~0u, active);
-    if (marks != 0 && threadIdx.x % cuda::kWarp == 0) view.work.bits[place.next][v / 32] = marks;
-    own.by_block(of_block, finder.edges, [&](std::uint64_t u, State before, State total) {
-      if (!take(u, before, total)) return;
+    if (marks != 0 && threadIdx.x % cuda::kWarp == 0) view.work.bits[buffers.next][v / 32] = marks;
+    row.by_block(block_rows, finder.edges, [&](std::uint64_t u, State before, State total) {
+      if (!apply(u, before, total)) return;
       finder.count(static_cast<Vertex>(u));
-      view.work.bits[place.next][u / 32] |= 1u << (u % 32);
+      view.work.bits[buffers.next][u / 32] |= 1u << (u % 32);
     });
   });
 }

@@ -14,55 +14,57 @@ namespace sluice::acc {
 template <unsigned kPhases, class View, class Team>
 __device__ typename View::Round level_round(const Team& team, const View& view,
                                             const typename View::Round& now) {
-  const RoundPlace place = view.work.place(now.round);
+  const RoundBuffers buffers = view.work.buffers(now.round);
   const AccRound at{now.round, now.level};
-  Finder finder(view.work, team.rank(), place);
-  if (team.rank() == 0) *place.spare = RoundCounts{};
+  Finder finder(view.work, team.rank(), buffers);
+  if (team.rank() == 0) *buffers.spare_counts = RoundCounts{};
   const bool pulled = pulls<kPhases>(pull_of(now));
   if constexpr ((kPhases & kPulls) != 0) {
-    if (pulled) pull_level(team, view, at, place, finder);
+    if (pulled) pull_level(team, view, at, buffers, finder);
   }
   if constexpr ((kPhases & kPushes) != 0) {
-    if (!pulled) push(team, view, at, place, finder);
+    if (!pulled) push(team, view, at, buffers, finder);
   }
   finder.report();
   team.sync();
-  const RoundCounts found = *place.found;
+  const RoundCounts found = *buffers.counts;
   auto next = now;
   ++next.round;
   next.refilled = 0;
-  PeerWork all{
+  PeerWork total{
       .active = now.active, .edges = found.edges, .found = found.active, .found_edges = found.active_edges};
-  if constexpr (!View::Peers::kAlone) {
+  if constexpr (!View::Peers::kSingleRank) {
     const auto send = [&](bool valid, Vertex v) { view.peers.send(next.swap, valid, v, view.states); };
-    const bool ballots = needs_ballot(view.work, place);
-    ballots ? count_marked(team, view.work, place, send) : collect_bins(view.work, place, finder, send);
+    const bool ballots = needs_ballot(view.work, buffers);
+    ballots ? count_marked(team, view.work, buffers, send) : collect_bins(view.work, buffers, finder, send);
     team.sync();
-    if (ballots) place_marked(team, view.work, place);
-    all = swap_found(team, view, all, next);
-    if (ballots) write_marked(team, view.work, place);
-    receive_found(team, view, place, next);
+    if (ballots) scan_marked(team, view.work, buffers);
+    total = swap_found(team, view, total, next);
+    if (ballots) write_marked(team, view.work, buffers);
+    receive_found(team, view, buffers, next);
   }
   next.active = found.active;
-  next.all_active = all.found;
-  if constexpr (View::kJoins) next.width.count(all.edges);
+  next.all_active = total.found;
+  if constexpr (View::kJoins) next.width.count(total.edges);
   if constexpr (View::kMayPull) {
-    const auto gone = !View::Program::kRepeats ? found.active_edges : pulled ? now.front_edges : found.edges;
-    next.left_edges -= min(next.left_edges, gone);
-    choose(team, view, next, found.active_edges);
+    const auto deducted = !View::Program::kRepeats ? found.active_edges
+                          : pulled                 ? now.front_edges
+                                                   : found.edges;
+    next.remaining_edges -= min(next.remaining_edges, deducted);
+    choose_direction(team, view, next, found.active_edges);
   }
-  next.blocks = pull_of(next) != 0 ? 0 : blocks_for(view.work, next.all_active, all.found_edges);
-  if constexpr (View::Peers::kAlone) {
-    if (!pulled || pull_of(next) == 0) collect(team, view.work, place, finder, pulled);
+  next.blocks = pull_of(next) != 0 ? 0 : blocks_for(view.work, next.all_active, total.found_edges);
+  if constexpr (View::Peers::kSingleRank) {
+    if (!pulled || pull_of(next) == 0) collect(team, view.work, buffers, finder, pulled);
   }
-  pulled ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
+  pulled ? clear_marks(team, view.work, buffers) : clear_listed(team, view.work, buffers);
   if (team.rank() == 0) {
-    const bool refilled = pulled ? pull_of(next) == 0 : needs_ballot(view.work, place);
+    const bool refilled = pulled ? pull_of(next) == 0 : needs_ballot(view.work, buffers);
     view.trace.add({.level = now.level,
                     .pull = pulled,
                     .refilled = now.refilled != 0 || refilled,
-                    .active = all.active,
-                    .edges = all.edges});
+                    .active = total.active,
+                    .edges = total.edges});
     view.trace.totals->levels += now.refilled;
   }
   team.sync();
@@ -79,7 +81,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) level_rounds_k
   };
   while (!now.done) {
     if (now.all_active == 0) {
-      refill<kPhases>(grid, view, view.work.place(now.round - 1), now.level + 1, now);
+      refill<kPhases>(grid, view, view.work.buffers(now.round - 1), now.level + 1, now);
     } else if (!contains<kPhases>(pull_of(now))) {
       break;
     } else if constexpr ((kPhases & (kPushes | kOneRound)) == kPushes) {
@@ -94,11 +96,11 @@ __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) level_rounds_k
 
 template <class View>
 struct LevelKernels {
-  static constexpr bool kFuses = View::Peers::kAlone;
+  static constexpr bool kFusable = View::Peers::kSingleRank;
   static constexpr unsigned kPhases = View::kMayPull ? kPushes | kPulls : kPushes;
-  template <unsigned kOf>
-  static auto of() {
-    return level_rounds_kernel<View, kOf>;
+  template <unsigned kSelected>
+  static auto kernel_for() {
+    return level_rounds_kernel<View, kSelected>;
   }
 };
 
@@ -107,14 +109,14 @@ template <class View, unsigned kPhases>
 __global__ void __launch_bounds__(cuda::kTeamBlock) level_start_kernel(View view) {
   const cuda::GridTeam grid;
   if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
-  if constexpr (View::Peers::kAlone) {
+  if constexpr (View::Peers::kSingleRank) {
     for (std::uint64_t v = grid.rank(); v < view.work.last; v += grid.size())
       view.states[v] = view.program.init(static_cast<Vertex>(v), view.work.degree(static_cast<Vertex>(v)));
   }
   grid.sync();
   typename View::Round now;
-  if constexpr (View::kMayPull) now.left_edges = view.in.edges;
-  refill<kPhases>(grid, view, view.work.place(0), 0, now);
+  if constexpr (View::kMayPull) now.remaining_edges = view.in.edges;
+  refill<kPhases>(grid, view, view.work.buffers(0), 0, now);
   if (grid.rank() != 0) return;
   *view.state = now;
   view.trace.begin();
@@ -130,16 +132,16 @@ class CudaLevels : public FusedRounds<View, LevelKernels<View>, Part> {
   /// Keeps references.
   CudaLevels(const Device& device, const AccGraph& graph, const Program& program, const AccOptions& options)
       : Rounds(device, graph, program, options, start_kernel(options.filter)),
-        left_edges_(device, pulling ? 1 : 0, "the round"),
-        rest_{{device, this->part_.own_vertices() / 2, "remaining vertices"},
-              {device, this->part_.own_vertices() / 4, "remaining vertices"}} {
-    this->view_.left_edges = left_edges_.data();
-    for (unsigned i = 0; i < 2; ++i) this->view_.rest[i] = rest_[i].data();
+        remaining_edges_(device, pulling ? 1 : 0, "the round"),
+        later_{{device, this->part_.own_vertices() / 2, "remaining vertices"},
+               {device, this->part_.own_vertices() / 4, "remaining vertices"}} {
+    this->view_.remaining_edges = remaining_edges_.data();
+    for (unsigned i = 0; i < 2; ++i) this->view_.later[i] = later_[i].data();
   }
 
   void run(AccStats& stats) {
     if constexpr (pulling)
-      cuda::check(cudaMemsetAsync(left_edges_.data(), 0, left_edges_.bytes(), this->stream_.get()),
+      cuda::check(cudaMemsetAsync(remaining_edges_.data(), 0, remaining_edges_.bytes(), this->stream_.get()),
                   "clearing edges");
     Rounds::run(stats, "rounds of an aggregation", [&](const auto& now) { this->launch(pull_of(now) != 0); });
   }
@@ -148,12 +150,12 @@ class CudaLevels : public FusedRounds<View, LevelKernels<View>, Part> {
   using Rounds = FusedRounds<View, LevelKernels<View>, Part>;
 
   static auto start_kernel(AccFilter filter) {
-    constexpr unsigned kSorted = Part::Peers::kAlone ? kSortedLevels : 0;
+    constexpr unsigned kSorted = Part::Peers::kSingleRank ? kSortedLevels : 0;
     return filter == AccFilter::ballot ? level_start_kernel<View, kSorted> : level_start_kernel<View, 0>;
   }
 
-  Buffer<unsigned long long> left_edges_;
-  Buffer<Vertex> rest_[2];
+  Buffer<unsigned long long> remaining_edges_;
+  Buffer<Vertex> later_[2];
 };
 
 }  // namespace sluice::acc

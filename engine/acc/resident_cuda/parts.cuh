@@ -45,7 +45,7 @@ class WholePart {
   State* states() const { return states_.data(); }
   Peers peers() const { return {}; }
   /// The number of blocks to launch, out of `blocks` that could be resident.
-  unsigned own_blocks(unsigned blocks) const { return blocks; }
+  unsigned launch_blocks(unsigned blocks) const { return blocks; }
 
   template <class Program>
   void begin(const Program&) {}
@@ -69,12 +69,12 @@ struct ListCut {
 
   /// Own vertex i's edges to the other rank's vertices. Lists are ascending.
   __device__ EdgeRange edges(std::uint64_t i) const {
-    const EdgeIndex from = lists.offsets[first + i], to = lists.offsets[first + i + 1];
-    const auto below = [&](EdgeIndex at, std::uint64_t bound) {
-      return count_while(to - at, [&](EdgeIndex e) { return lists.targets[at + e] < bound; });
+    const EdgeIndex list_begin = lists.offsets[first + i], list_end = lists.offsets[first + i + 1];
+    const auto below = [&](EdgeIndex from, std::uint64_t bound) {
+      return count_while(list_end - from, [&](EdgeIndex e) { return lists.targets[from + e] < bound; });
     };
-    const EdgeIndex at = from + below(from, begin);
-    return {at, at + below(at, end)};
+    const EdgeIndex cut_begin = list_begin + below(list_begin, begin);
+    return {cut_begin, cut_begin + below(cut_begin, end)};
   }
 };
 
@@ -87,14 +87,14 @@ struct CountCut {
   __device__ void operator()(std::uint64_t i, cuda::CudaLane&) const {
     const auto edges = cut.edges(i);
     sizes[i] = edges.end - edges.begin;
-    if (marks != nullptr && edges.begin < edges.end) take_bit(marks, static_cast<Vertex>(cut.first + i));
+    if (marks != nullptr && edges.begin < edges.end) set_bit(marks, static_cast<Vertex>(cut.first + i));
   }
 };
 
 /// Copies a cut's edges to the other rank's memory, one warp for each vertex.
 struct CopyCut {
   ListCut cut;
-  const std::uint64_t* places;  ///< [own vertices]
+  const std::uint64_t* positions;  ///< [own vertices]
   EdgeIndex base;               ///< first place of this rank's edges there
   EdgeIndex* offsets;           ///< in the other rank's memory
   Vertex* targets;
@@ -103,11 +103,11 @@ struct CopyCut {
   __device__ void operator()(std::uint64_t thread, cuda::CudaLane&) const {
     const std::uint64_t i = thread / cuda::kWarp;
     const auto edges = cut.edges(i);
-    const EdgeIndex to = base + places[i];
-    if (thread % cuda::kWarp == 0) offsets[cut.first + i] = to;
+    const EdgeIndex target = base + positions[i];
+    if (thread % cuda::kWarp == 0) offsets[cut.first + i] = target;
     for (EdgeIndex e = edges.begin + thread % cuda::kWarp; e < edges.end; e += cuda::kWarp) {
-      targets[to + (e - edges.begin)] = cut.lists.targets[e];
-      if (weights != nullptr) weights[to + (e - edges.begin)] = cut.lists.weights[e];
+      targets[target + (e - edges.begin)] = cut.lists.targets[e];
+      if (weights != nullptr) weights[target + (e - edges.begin)] = cut.lists.weights[e];
     }
   }
 };
@@ -123,19 +123,19 @@ class PeerPart {
   /// BudgetError.
   PeerPart(const Device& device, const AccGraph& graph, bool pulls = false)
       : device_(device),
-        rows_(graph.rank_part()),
+        part_(graph.rank_part()),
         executor_(device),
-        owners_(device, rows_.owners(), "ranges of ranks"),
-        states_(device, rows_, executor_, graph.vertices()),
+        owners_(device, part_.owners(), "ranges of ranks"),
+        states_(device, part_, executor_, graph.vertices()),
         boundary_(device, words_of(0, graph.vertices()), "vertices with neighbours of other ranks"),
         state_(device, 1, "messages of ranks"),
         stop_(device, 1, "messages of ranks"),
-        lists_(device, rows_, rows_.out(), 0) {
+        lists_(device, part_, part_.out(), 0) {
     if (lists_.paged())
       throw BudgetError("a GPU's memory cannot hold all lists and vertex states of its rank");
     if (pulls && graph.has_in_edges()) make_in_lists();
     // A plan assumes as many edges to own vertices as from them.
-    if (device.is_planning()) take_memory(rows_.lists().edges);
+    if (device.is_planning()) allocate_memory(part_.lists().edges);
   }
 
   /// Connects the ranks. Returns false, on all ranks, if their GPUs cannot access each other's memory, or
@@ -145,23 +145,23 @@ class PeerPart {
     executor_.fill(boundary_.data(), 0, boundary_.bytes());
     executor_.fill(state_.data(), 0, state_.bytes());
     // Rounds pull on all ranks, or on none.
-    std::uint64_t none[] = {in_.offsets == nullptr ? 1u : 0u};
-    rows_.ranks().all_reduce(none, Reduce::max, "whether rounds can pull");
-    if (none[0] != 0) in_ = {};
+    std::uint64_t cannot_pull[] = {in_.offsets == nullptr ? 1u : 0u};
+    part_.ranks().all_reduce(cannot_pull, Reduce::max, "whether rounds can pull");
+    if (cannot_pull[0] != 0) in_ = {};
     return share_lists();
   }
 
   const CsrView& out() const { return out_; }
-  const EdgeIndex* degrees() const { return lists_.offsets() - rows_.first(); }
+  const EdgeIndex* degrees() const { return lists_.offsets() - part_.first(); }
   const CsrView& in() const { return in_; }
   std::uint64_t vertices() const { return states_.size(); }
-  std::uint64_t first() const { return rows_.first(); }
-  std::uint64_t own_vertices() const { return rows_.last() - rows_.first(); }
+  std::uint64_t first() const { return part_.first(); }
+  std::uint64_t own_vertices() const { return part_.last() - part_.first(); }
   State* states() const { return states_.data(); }
   Peers peers() const {
     Peers view;
-    view.own = own(), view.ranks = ranks();
-    view.first = rows_.first(), view.vertices = vertices();
+    view.own_rank = own_rank(), view.ranks = ranks();
+    view.first = part_.first(), view.vertices = vertices();
     view.owners = owners_.view();
     if (peers_) std::ranges::copy(peers_->by_rank(), view.memory);
     view.boundary = boundary_.data();
@@ -169,7 +169,7 @@ class PeerPart {
     return view;
   }
   /// Ranks may be threads of one process on the same GPU: their kernels then run side by side.
-  unsigned own_blocks(unsigned blocks) const {
+  unsigned launch_blocks(unsigned blocks) const {
     return std::max(blocks / (peers_ ? peers_->ranks_on_gpu() : 1), 1u);
   }
 
@@ -181,7 +181,7 @@ class PeerPart {
   /// Waits for the stream. If another rank has failed, stops own kernels, which wait for its messages.
   void wait(const cuda::Stream& stream, const char* label) {
     try {
-      rows_.link()->wait(stream.get(), label);
+      part_.link()->wait(stream.get(), label);
     } catch (...) {
       store(stop_.data(), 1u);
       cudaStreamSynchronize(stream.get());
@@ -198,7 +198,7 @@ class PeerPart {
     stats.add_traffic(lists_.lists().traffic());
     states_.share("the results");
     peers_.reset();
-    rows_.ranks().barrier("the results");
+    part_.ranks().barrier("the results");
   }
 
  private:
@@ -209,98 +209,101 @@ class PeerPart {
     float* weights = nullptr;
   };
 
-  unsigned own() const { return static_cast<unsigned>(rows_.ranks().rank()); }
-  unsigned ranks() const { return static_cast<unsigned>(rows_.ranks().size()); }
+  unsigned own_rank() const { return static_cast<unsigned>(part_.ranks().rank()); }
+  unsigned ranks() const { return static_cast<unsigned>(part_.ranks().size()); }
 
   Lists lists_in(std::byte* memory, std::uint64_t edges) const {
     Lists lists;
     lists.offsets = reinterpret_cast<EdgeIndex*>(memory + Peers::bytes(vertices(), ranks()));
     lists.targets = reinterpret_cast<Vertex*>(lists.offsets + vertices() + 1);
-    if (rows_.weighted()) lists.weights = reinterpret_cast<float*>(lists.targets + edges);
+    if (part_.weighted()) lists.weights = reinterpret_cast<float*>(lists.targets + edges);
     return lists;
   }
   /// Allocates memory for `edges` edges that lead to own vertices.
-  void take_memory(std::uint64_t edges) {
+  void allocate_memory(std::uint64_t edges) {
     const std::uint64_t bytes = Peers::bytes(vertices(), ranks()) + (vertices() + 1) * sizeof(EdgeIndex) +
-                                edge_bytes(edges, rows_.weighted());
+                                edge_bytes(edges, part_.weighted());
     memory_ = Buffer<std::byte>(device_, std::max<std::uint64_t>(bytes, PeerMemory::kMinBytes),
                                 "edges that lead to the rank's vertices");
   }
 
   ListCut cut_for(unsigned rank) const {
-    const auto begins = rows_.owners().begins();
-    return {view_of(lists_, rows_.lists()), rows_.first(), begins[rank], begins[rank + 1]};
+    const auto begins = part_.owners().begins();
+    return {view_of(lists_, part_.lists()), part_.first(), begins[rank], begins[rank + 1]};
   }
 
   /// Every rank copies its own vertices' edges to the ranks that own their targets.
   bool share_lists() {
     constexpr const char* kLabel = "edges of ranks";
-    Communicator& all = rows_.ranks();
+    Communicator& communicator = part_.ranks();
     const std::uint64_t rows = own_vertices();
     std::vector<std::uint64_t> edges(std::size_t{ranks()} * ranks(), 0);  ///< [from][to]
-    Buffer<std::uint64_t> places;
+    Buffer<std::uint64_t> positions;
     const auto count = [&] {
-      places = Buffer<std::uint64_t>(device_, rows + 1, kLabel);
-      for (unsigned r = 0; r < ranks(); ++r) edges[own() * ranks() + r] = place(r, places);
+      positions = Buffer<std::uint64_t>(device_, rows + 1, kLabel);
+      for (unsigned r = 0; r < ranks(); ++r) edges[own_rank() * ranks() + r] = position_edges(r, positions);
     };
-    if (!all_have_memory(all, kLabel, count)) return false;
-    all.all_reduce(edges, Reduce::sum, kLabel);
-    std::vector<std::uint64_t> to(ranks(), 0), before(ranks(), 0);
-    for (unsigned from = 0; from < ranks(); ++from) {
+    if (!all_have_memory(communicator, kLabel, count)) return false;
+    communicator.all_reduce(edges, Reduce::sum, kLabel);
+    std::vector<std::uint64_t> edge_totals(ranks(), 0), first_edges(ranks(), 0);
+    for (unsigned sender = 0; sender < ranks(); ++sender) {
       for (unsigned r = 0; r < ranks(); ++r) {
-        if (from == own()) before[r] = to[r];
-        to[r] += edges[from * ranks() + r];
+        if (sender == own_rank()) first_edges[r] = edge_totals[r];
+        edge_totals[r] += edges[sender * ranks() + r];
       }
     }
-    if (!all_have_memory(all, kLabel, [&] { take_memory(to[own()]); })) return false;
+    if (!all_have_memory(communicator, kLabel, [&] { allocate_memory(edge_totals[own_rank()]); }))
+      return false;
     executor_.fill(memory_.data(), 0, Peers::bytes(vertices(), ranks()));
     executor_.wait(kLabel);
-    peers_ = PeerMemory::open(all, memory_.data());
+    peers_ = PeerMemory::open(communicator, memory_.data());
     if (peers_ == nullptr) return false;
     for (unsigned r = 0; r < ranks(); ++r) {
-      place(r, places);
-      const Lists there = lists_in(peers_->by_rank()[r], to[r]);
-      executor_.for_each(
-          rows * cuda::kWarp, {},
-          CopyCut{cut_for(r), places.data(), before[r], there.offsets, there.targets, there.weights});
-      const std::uint64_t sent = edges[own() * ranks() + r];
-      if (r != own()) sent_bytes_ += rows * sizeof(EdgeIndex) + edge_bytes(sent, rows_.weighted());
+      position_edges(r, positions);
+      const Lists remote_lists = lists_in(peers_->by_rank()[r], edge_totals[r]);
+      executor_.for_each(rows * cuda::kWarp, {},
+                         CopyCut{cut_for(r), positions.data(), first_edges[r], remote_lists.offsets,
+                                 remote_lists.targets, remote_lists.weights});
+      const std::uint64_t sent = edges[own_rank() * ranks() + r];
+      if (r != own_rank()) sent_bytes_ += rows * sizeof(EdgeIndex) + edge_bytes(sent, part_.weighted());
     }
-    const Lists here = lists_in(memory_.data(), to[own()]);
+    const Lists own_lists = lists_in(memory_.data(), edge_totals[own_rank()]);
     executor_.wait(kLabel);
-    copy_to_device(device_, here.offsets + vertices(), &to[own()], sizeof to[own()]);
+    copy_to_device(device_, own_lists.offsets + vertices(), &edge_totals[own_rank()],
+                   sizeof edge_totals[own_rank()]);
     // Ranks on one GPU must not free memory once another's kernel waits for theirs: that waits for the
     // kernel.
-    places = {};
-    all.barrier(kLabel);
-    out_ = {vertices(), to[own()], here.offsets, here.targets, here.weights};
+    positions = {};
+    communicator.barrier(kLabel);
+    out_ = {vertices(), edge_totals[own_rank()], own_lists.offsets, own_lists.targets, own_lists.weights};
     return true;
   }
 
   /// Places each own vertex's edges to a rank among all such edges; returns the number of edges.
-  std::uint64_t place(unsigned rank, Buffer<std::uint64_t>& places) {
-    executor_.for_each(own_vertices(), {},
-                       CountCut{cut_for(rank), places.data(), rank == own() ? nullptr : boundary_.data()});
-    return executor_.exclusive_sum(places.data(), own_vertices());
+  std::uint64_t position_edges(unsigned rank, Buffer<std::uint64_t>& positions) {
+    executor_.for_each(
+        own_vertices(), {},
+        CountCut{cut_for(rank), positions.data(), rank == own_rank() ? nullptr : boundary_.data()});
+    return executor_.exclusive_sum(positions.data(), own_vertices());
   }
 
   CsrView view_of(const Adjacency& lists, const CsrView& rows) const {
     const SweepPage page = lists.lists().whole();
-    return {rows.vertices, rows.edges, lists.offsets() - rows_.first(), page.sources, page.weights};
+    return {rows.vertices, rows.edges, lists.offsets() - part_.first(), page.sources, page.weights};
   }
   /// Without in-lists, rounds push.
   void make_in_lists() {
-    if (rows_.symmetric()) {
-      in_ = view_of(lists_, rows_.lists());
-    } else if (!rows_.has_pages(rows_.in())) {
-      catch_budget_error([&] { in_lists_.emplace(device_, rows_, rows_.in(), 0); });
+    if (part_.symmetric()) {
+      in_ = view_of(lists_, part_.lists());
+    } else if (!part_.has_pages(part_.in())) {
+      catch_budget_error([&] { in_lists_.emplace(device_, part_, part_.in(), 0); });
       if (in_lists_ && in_lists_->paged()) in_lists_.reset();
-      if (in_lists_) in_ = view_of(*in_lists_, rows_.in().csr);
+      if (in_lists_) in_ = view_of(*in_lists_, part_.in().csr);
     }
   }
 
   const Device& device_;
-  const RankPart& rows_;
+  const RankPart& part_;
   cuda::CudaExecutor executor_;
   DeviceOwnership owners_;
   VertexStates<State, cuda::CudaExecutor> states_;

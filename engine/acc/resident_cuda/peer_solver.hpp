@@ -20,20 +20,20 @@ auto make_on_peers(const AccGraph& graph, const char* purpose, const Make& make)
   Communicator& ranks = part.ranks();
   decltype(make(device)) solver;
   if (ranks.size() == 1 || ranks.size() > static_cast<int>(kMaxPeers)) return solver;
-  const auto make_here = [&](const Device& on) {
+  const auto try_make = [&](const Device& target) {
     catch_budget_error([&] {
-      if (!part.has_pages(part.out())) solver = make(on);
+      if (!part.has_pages(part.out())) solver = make(target);
     });
   };
   if (device.is_planning()) {  // a plan does not require optional memory
     const std::uint64_t bytes = planned_bytes(device, [&](const Device& counting) {
-      make_here(counting);
+      try_make(counting);
       solver.reset();
     });
     if (bytes <= device.memory().available()) device.memory().charge_and_release(bytes, purpose);
     return solver;
   }
-  make_here(device);
+  try_make(device);
   if (any_left(&ranks, solver ? 0 : 1, purpose) || !solver->connect()) solver.reset();
   return solver;
 }

@@ -67,8 +67,8 @@ struct TraceView {
   }
 };
 
-/// The data of a program's rounds, each of which begins with an `R`. Views also define refuses(v), true if v
-/// takes no more values, and is_at(state, at), true if the state is at the current level.
+/// The data of a program's rounds, each of which begins with an `R`. Views also define is_settled(v), true if
+/// v takes no more values, and is_at_level(state, at), true if the state is at the current level.
 template <class T, class P, class R>
 struct RoundsView {
   using Program = T;
@@ -88,24 +88,24 @@ struct RoundsView {
 
 /// Active vertices send values along their edges.
 template <class View, class Team>
-__device__ void push(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
+__device__ void push(const Team& team, const View& view, const AccRound& at, const RoundBuffers& buffers,
                      Finder& finder) {
   using Program = typename View::Program;
   // The edges of a sum read far-apart memory, so their reads should overlap. Bounds need more registers for
   // each edge (unrolled, sssp on Kronecker 24 is a fifth slower).
   constexpr unsigned kUnrolled = SumProgram<Program> ? 4 : 0;
-  cuda::for_each_worklist_edge<kUnrolled>(team, ReadLists{view.work, place}, [&](Vertex u, EdgeIndex e) {
+  cuda::for_each_worklist_edge<kUnrolled>(team, ReadLists{view.work, buffers}, [&](Vertex u, EdgeIndex e) {
     const Vertex v = view.out.targets[e];
     ++finder.edges;
     bool active = false;
-    if (!view.refuses(v)) {
+    if (!view.is_settled(v)) {
       const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
-      const auto is = combine_into(view.program, view.states + v, value, at);
-      active = is.active && view.is_at(is.now, at) && finder.mark(v);
+      const auto result = combine_atomic(view.program, view.states + v, value, at);
+      active = result.active && view.is_at_level(result.now, at) && finder.mark(v);
     }
-    if (active) finder.note(v);
+    if (active) finder.add_to_bin(v);
     if (view.work.filter == AccFilter::batch)
-      view.work.batch[atomicAdd(&place.found->batched, 1ull)] = active ? v : kNoVertex;
+      view.work.batch[atomicAdd(&buffers.counts->batched, 1ull)] = active ? v : kNoVertex;
   });
 }
 
@@ -114,10 +114,10 @@ __device__ void push(const Team& team, const View& view, const AccRound& at, con
 template <class Round, class Body>
 __device__ Round on_few_blocks(const cuda::GridTeam& grid, const WorklistView& work, Round* shared, Round now,
                                Body&& round) {
-  const unsigned asked = now.blocks;
-  const cuda::FewTeam team{asked <= gridDim.x ? asked : 1, work.arrived};
+  const unsigned requested = now.blocks;
+  const cuda::FewTeam team{requested <= gridDim.x ? requested : 1, work.arrived};
   if (blockIdx.x < team.members) {
-    while (now.goes_on() && now.blocks == asked) now = round(team, now);
+    while (now.has_work() && now.blocks == requested) now = round(team, now);
     if (team.rank() == 0) *shared = now;
   }
   grid.sync();
@@ -127,13 +127,13 @@ __device__ Round on_few_blocks(const cuda::GridTeam& grid, const WorklistView& w
 }
 
 /// The kernels of a solver's rounds, one for pushes and one for pulls, or one for both. `Kernels` has
-/// kPhases, all phases that rounds may need, and of<phases>(), the kernel that contains these.
+/// kPhases, all phases that rounds may need, and kernel_for<phases>(), the kernel that contains these.
 template <class Kernels>
 class RoundKernels {
  public:
   explicit RoundKernels(const AccOptions& options) {
-    if constexpr (!Kernels::kFuses) {
-      take<Kernels::kPhases, Kernels::kPhases>();
+    if constexpr (!Kernels::kFusable) {
+      select_kernels<Kernels::kPhases, Kernels::kPhases>();
     } else if (options.filter == AccFilter::ballot) {
       choose<kSortedLevels>(options.fusion);
     } else {
@@ -144,7 +144,7 @@ class RoundKernels {
   auto kernel(bool pull) const { return kernels_[pull]; }
   /// The number of blocks that are resident at once.
   unsigned blocks(bool pull) const { return blocks_[pull]; }
-  unsigned most_blocks() const { return std::max(blocks_[0], blocks_[1]); }
+  unsigned max_blocks() const { return std::max(blocks_[0], blocks_[1]); }
 
   void count_registers(AccStats& stats) const {
     stats.push_registers = cuda::registers_of(kernels_[0]);
@@ -152,30 +152,30 @@ class RoundKernels {
   }
 
  private:
-  template <unsigned kBesides>
+  template <unsigned kExtra>
   void choose(AccFusion fusion) {
-    constexpr unsigned kAll = Kernels::kPhases | kBesides;
+    constexpr unsigned kAll = Kernels::kPhases | kExtra;
     if (fusion == AccFusion::none) {
-      take<kPushes | kOneRound | kBesides, kPulls | kOneRound | kBesides>();
+      select_kernels<kPushes | kOneRound | kExtra, kPulls | kOneRound | kExtra>();
     } else if (fusion == AccFusion::push_pull) {
-      take<kPushes | kBesides, kPulls | kBesides>();
+      select_kernels<kPushes | kExtra, kPulls | kExtra>();
     } else {
-      take<kAll, kAll>();
+      select_kernels<kAll, kAll>();
     }
   }
 
   template <unsigned kPush, unsigned kPull>
-  void take() {
-    kernels_[0] = Kernels::template of<kPush>();
+  void select_kernels() {
+    kernels_[0] = Kernels::template kernel_for<kPush>();
     if constexpr ((Kernels::kPhases & kPulls) != 0) {
-      kernels_[1] = Kernels::template of<kPull>();
+      kernels_[1] = Kernels::template kernel_for<kPull>();
     } else {
       kernels_[1] = kernels_[0];
     }
     for (unsigned i = 0; i < 2; ++i) blocks_[i] = cuda::resident_blocks(kernels_[i], cuda::kTeamBlock, 0);
   }
 
-  decltype(Kernels::template of<Kernels::kPhases>()) kernels_[2];
+  decltype(Kernels::template kernel_for<Kernels::kPhases>()) kernels_[2];
   unsigned blocks_[2];
 };
 
@@ -189,7 +189,7 @@ __global__ inline void __launch_bounds__(cuda::kTeamBlock)
     for (unsigned list = 0; list < kDegreeLists; ++list) {
       const unsigned lanes = __ballot_sync(~0u, which == list);
       if (threadIdx.x % cuda::kWarp == 0 && lanes != 0)
-        atomicAdd(&sizes->of[list], static_cast<unsigned>(__popc(lanes)));
+        atomicAdd(&sizes->by_class[list], static_cast<unsigned>(__popc(lanes)));
     }
   });
 }
@@ -210,7 +210,7 @@ class WorklistMemory {
         bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * options.bin, "bins of threads"),
         batch_(device, options.filter == AccFilter::batch ? part.out().edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
-        of_blocks_(device, std::uint64_t{kDegreeLists} * blocks, "worklists"),
+        block_counts_(device, std::uint64_t{kDegreeLists} * blocks, "worklists"),
         arrived_(device, 1, "a barrier"),
         totals_(device, 1, "trace"),
         trace_(device, kTracedRounds, "trace"),
@@ -220,15 +220,15 @@ class WorklistMemory {
     view_.bin_stride = std::uint64_t{blocks} * cuda::kTeamBlock;
     view_.batch = batch_.data();
     view_.counts = counts_.data();
-    view_.of_blocks = of_blocks_.data();
+    view_.block_counts = block_counts_.data();
     view_.arrived = arrived_.data();
-    view_.filter = options.filter, view_.bin = options.bin, view_.few_blocks = options.few_blocks;
+    view_.filter = options.filter, view_.bin_capacity = options.bin, view_.few_blocks = options.few_blocks;
     if (device.is_planning()) return;
     for (const auto& bits : bits_) clear(bits, stream, "clearing marks");
     clear(arrived_, stream, "clearing a barrier");
     clear(totals_, stream, "clearing the trace");
     clear(trace_, stream, "clearing the trace");
-    if constexpr (Part::Peers::kAlone) begin(part, stream);
+    if constexpr (Part::Peers::kSingleRank) begin(part, stream);
   }
 
   /// Reads the part's lists, which must be on the device.
@@ -239,14 +239,15 @@ class WorklistMemory {
     view_.vertices = out.vertices;
     view_.offsets = out.offsets, view_.degrees = part.degrees();
     clear(sizes_, stream, "counting lists");
-    constexpr unsigned kMostBlocks = 1024;  // with more vertices, blocks loop
-    count_lists_kernel<<<std::min(cuda::grid_for(out.vertices, cuda::kTeamBlock), kMostBlocks),
+    constexpr unsigned kMaxBlocks = 1024;  // with more vertices, blocks loop
+    count_lists_kernel<<<std::min(cuda::grid_for(out.vertices, cuda::kTeamBlock), kMaxBlocks),
                          cuda::kTeamBlock, 0, stream.get()>>>(out.offsets, out.vertices, sizes_.data());
     cuda::check_launch("counting lists");
     stream.wait("counting lists");
     ListSizes sizes;
     copy_to_host(device_, &sizes, sizes_.data(), sizeof sizes);
-    for (unsigned i = 1; i < kDegreeLists; ++i) view_.begins.of[i] = view_.begins.of[i - 1] + sizes.of[i - 1];
+    for (unsigned i = 1; i < kDegreeLists; ++i)
+      view_.begins.by_class[i] = view_.begins.by_class[i - 1] + sizes.by_class[i - 1];
   }
 
   const WorklistView& view() const { return view_; }
@@ -274,7 +275,7 @@ class WorklistMemory {
   Buffer<std::uint32_t> bits_[2];
   Buffer<Vertex> bins_, batch_;
   Buffer<RoundCounts> counts_;
-  Buffer<unsigned> of_blocks_, arrived_;
+  Buffer<unsigned> block_counts_, arrived_;
   Buffer<TimedTotals> totals_;
   Buffer<AccRoundTrace> trace_;
   Buffer<ListSizes> sizes_;
@@ -309,7 +310,7 @@ class FusedRounds {
         start_(start),
         start_blocks_(cuda::resident_blocks(start, cuda::kTeamBlock, 0)),
         state_(device, 1, "the round"),
-        worklists_(device, part_, options, std::max(start_blocks_, kernels_.most_blocks()), stream_) {
+        worklists_(device, part_, options, std::max(start_blocks_, kernels_.max_blocks()), stream_) {
     view_.program = program;
     view_.states = part_.states();
     view_.state = state_.data();
@@ -328,12 +329,12 @@ class FusedRounds {
     stats.kernel_launches = 1;
     kernels_.count_registers(stats);
     typename View::Round now;
-    const auto goes_on = [&] {
+    const auto has_work = [&] {
       part_.wait(stream_, label);
       copy_to_host(device_, &now, state_.data(), sizeof now);
       return !now.ended();
     };
-    for (; goes_on(); ++stats.kernel_launches) launch_rounds(now);
+    for (; has_work(); ++stats.kernel_launches) launch_rounds(now);
     worklists_.read_trace(device_, stats);
   }
   void launch(bool pull) { launch(kernels_.kernel(pull), kernels_.blocks(pull)); }
@@ -344,7 +345,7 @@ class FusedRounds {
 
  private:
   void launch(void (*kernel)(View), unsigned blocks) {
-    cuda::launch_cooperative(kernel, part_.own_blocks(blocks), cuda::kTeamBlock, stream_.get(), view_);
+    cuda::launch_cooperative(kernel, part_.launch_blocks(blocks), cuda::kTeamBlock, stream_.get(), view_);
   }
 
   const Device& device_;

@@ -16,11 +16,11 @@ namespace sluice::acc {
 /// Lanes that share a vertex: as many as a vertex of a road graph or a mesh has neighbours.
 inline constexpr unsigned kVertexLanes = 4;
 /// The most vertices and edges of a round that a cluster runs.
-inline constexpr unsigned kMostClusterVertices = 16384, kMostClusterEdges = 4 * kMostClusterVertices;
+inline constexpr unsigned kMaxClusterVertices = 16384, kMaxClusterEdges = 4 * kMaxClusterVertices;
 /// Up to this many vertices are left to four warps of one block, without barriers of the cluster.
-inline constexpr unsigned kMostBlockVertices = 32, kBlockThreads = kMostBlockVertices * kVertexLanes;
+inline constexpr unsigned kMaxBlockVertices = 32, kBlockThreads = kMaxBlockVertices * kVertexLanes;
 /// Capacity of a block's list: four times its share, and so large that each block occupies a multiprocessor.
-inline constexpr unsigned kClusterList = 4 * kMostClusterVertices / kClusterBlocks;
+inline constexpr unsigned kBlockListCapacity = 4 * kMaxClusterVertices / kClusterBlocks;
 
 /// An active vertex, and its list.
 struct FrontierVertex {
@@ -45,10 +45,10 @@ inline constexpr unsigned kTooLarge = 1u << 20;
 /// A block's shared memory.
 template <class Round>
 struct SmallFrontierMemory {
-  FrontierVertex lists[2][kClusterList];  ///< lists read and written by a round
+  FrontierVertex lists[2][kBlockListCapacity];  ///< lists read and written by a round
   FrontierCount sent[2][kClusterBlocks];  ///< counts sent by all blocks, for those lists
-  CountedFrontier made[3];                ///< of this block; cleared for the round after the next
-  unsigned over[2];                       ///< by round: has the first block ended its rounds alone?
+  CountedFrontier counted[3];             ///< of this block; cleared for the round after the next
+  unsigned block_ended[2];                ///< by round: has the first block ended its rounds alone?
   Round last;                             ///< last round that the first block ran alone
   FrontierCount found;                    ///< counts of that round
   TimedTotals totals;                     ///< of the first block
@@ -67,41 +67,41 @@ class SmallFrontierRounds {
 
   /// Runs rounds until no vertex is active, or a round is too large for a cluster.
   __device__ void run() {
-    Round was, now = *view_.state;
-    take_lists(now);
+    Round previous, now = *view_.state;
+    load_lists(now);
     do {
-      was = now;
-      now = now.active <= kMostBlockVertices ? alone(was) : together(now);
+      previous = now;
+      now = now.active <= kMaxBlockVertices ? run_block(previous) : run_cluster(now);
     } while (now.blocks > 0);
-    hand_over(was, now);
+    export_state(previous, now);
   }
 
  private:
   /// The vertices that this block processes: on its own list, or on all lists, one after the other.
   struct Part {
-    bool own = true;
+    bool own_list = true;
     unsigned first = 0, count = 0;
-    unsigned up_to = 0;  ///< total size of the lists of blocks 0 to `lane`
+    unsigned prefix_sum = 0;  ///< total size of the lists of blocks 0 to `lane`
   };
 
   __device__ FrontierVertex* list(unsigned round) const { return memory_.lists[round % 2]; }
-  __device__ CountedFrontier& made(unsigned round) const { return memory_.made[round % 3]; }
+  __device__ CountedFrontier& counted(unsigned round) const { return memory_.counted[round % 3]; }
 
   __device__ static unsigned share_of(unsigned size) { return (size + kClusterBlocks - 1) / kClusterBlocks; }
 
   /// Each block takes its share of the worklist; clears the marks of its vertices.
-  __device__ void take_lists(const Round& now) {
-    const RoundPlace place = view_.work.place(now.round);
-    const unsigned size = place.found->sizes[0], share = share_of(size);
+  __device__ void load_lists(const Round& now) {
+    const RoundBuffers buffers = view_.work.buffers(now.round);
+    const unsigned size = buffers.counts->sizes[0], share = share_of(size);
     const unsigned first = min(block_ * share, size);
     for (unsigned i = threadIdx.x; i < min(share, size - first); i += kClusterBlock) {
-      const Vertex v = view_.work.list(place.now, 0)[first + i];
-      view_.work.bits[place.now][v / 32] = 0;
+      const Vertex v = view_.work.list(buffers.now, 0)[first + i];
+      view_.work.bits[buffers.now][v / 32] = 0;
       const EdgeIndex begin = view_.work.offsets[v];
       list(now.round)[i] = {v, static_cast<unsigned>(view_.work.offsets[v + 1ull] - begin), begin};
     }
-    if (threadIdx.x < 3) memory_.made[threadIdx.x] = {};
-    if (threadIdx.x < 2) memory_.over[threadIdx.x] = 0;
+    if (threadIdx.x < 3) memory_.counted[threadIdx.x] = {};
+    if (threadIdx.x < 2) memory_.block_ended[threadIdx.x] = 0;
     if (threadIdx.x == 0) memory_.totals = *view_.trace.totals;
     if (threadIdx.x < kClusterBlocks)
       memory_.sent[now.round % 2][threadIdx.x] = {min(share, size - min(threadIdx.x * share, size)), 0};
@@ -117,109 +117,110 @@ class SmallFrontierRounds {
 
   /// This block's counts for a round.
   __device__ FrontierCount found_for(unsigned round) const {
-    const CountedFrontier& count = made(round);
+    const CountedFrontier& count = counted(round);
     return {count.active + (count.too_large != 0 ? kTooLarge : 0), count.edges};
   }
 
-  /// The round after `was`, which found `all`. Its `blocks` are 0 if it is too large for a cluster.
-  __device__ Round next_of(const Round& was, const FrontierCount& all) const {
+  /// The round after `previous`, which found `total`. Its `blocks` are 0 if it is too large for a cluster.
+  __device__ Round next_of(const Round& previous, const FrontierCount& total) const {
     RoundCounts found;
-    found.active = all.active % kTooLarge, found.active_edges = all.edges;
-    Round next = after(view_, was, found);
-    next.blocks = next.active > 0 && !next.pull && all.active < kTooLarge &&
-                  next.active <= kMostClusterVertices && next.active_edges <= kMostClusterEdges;
+    found.active = total.active % kTooLarge, found.active_edges = total.edges;
+    Round next = next_round(view_, previous, found);
+    next.blocks = next.active > 0 && !next.pull && total.active < kTooLarge &&
+                  next.active <= kMaxClusterVertices && next.active_edges <= kMaxClusterEdges;
     return next;
   }
 
-  __device__ Round next_of(const Round& was) const {
-    const FrontierCount of_lane = sent(was.round + 1);
-    return next_of(was, {__reduce_add_sync(~0u, of_lane.active), __reduce_add_sync(~0u, of_lane.edges)});
+  __device__ Round next_of(const Round& previous) const {
+    const FrontierCount of_lane = sent(previous.round + 1);
+    return next_of(previous, {__reduce_add_sync(~0u, of_lane.active), __reduce_add_sync(~0u, of_lane.edges)});
   }
 
-  __device__ Round together(const Round& now) {
+  __device__ Round run_cluster(const Round& now) {
     const auto active = static_cast<unsigned>(now.active), share = share_of(active);
     const unsigned first = min(block_ * share, active);
-    push(now, {false, first, min(share, active - first), up_to(sent(now.round).active)});
+    push(now, {false, first, min(share, active - first), prefix_sum(sent(now.round).active)});
     __syncthreads();
     if (threadIdx.x < kClusterBlocks)
-      team_.of(memory_.sent[(now.round + 1) % 2], threadIdx.x)[block_] = found_for(now.round + 1);
+      team_.remote(memory_.sent[(now.round + 1) % 2], threadIdx.x)[block_] = found_for(now.round + 1);
     if (block_ == 0 && threadIdx.x == kClusterBlock - 1) trace(now);  // other threads have more work
     team_.sync();
     return next_of(now);
   }
 
-  /// The first block runs rounds alone until one is too large; `was` becomes the last round that it ran.
-  __device__ Round alone(Round& was) {
+  /// The first block runs rounds alone until one is too large; `previous` becomes the last round that it ran.
+  __device__ Round run_block(Round& previous) {
     if (block_ == 0) {
-      Round now = was;
-      Part part{false, 0, static_cast<unsigned>(now.active), up_to(sent(now.round).active)};
+      Round now = previous;
+      Part part{false, 0, static_cast<unsigned>(now.active), prefix_sum(sent(now.round).active)};
       for (unsigned round = now.round;; ++round) {
-        const bool works = threadIdx.x < kBlockThreads;
-        if (works) push(now, part);
+        const bool is_worker = threadIdx.x < kBlockThreads;
+        if (is_worker) push(now, part);
         __syncthreads();
-        if (memory_.over[round % 2] != 0) break;
-        if (!works) continue;
+        if (memory_.block_ended[round % 2] != 0) break;
+        if (!is_worker) continue;
         if (threadIdx.x == kBlockThreads - 1) trace(now);
         const Round next = next_of(now, found_for(now.round + 1));
-        if (next.blocks != 0 && next.active <= kMostBlockVertices) {
+        if (next.blocks != 0 && next.active <= kMaxBlockVertices) {
           now = next;
           part = {true, 0, static_cast<unsigned>(next.active), 0};
         } else {  // other warps see it after one more barrier
           part = {};
-          if (threadIdx.x == 0) memory_.over[(round + 1) % 2] = 1;
+          if (threadIdx.x == 0) memory_.block_ended[(round + 1) % 2] = 1;
         }
       }
       if (threadIdx.x < kClusterBlocks) {
-        *team_.of(&memory_.last, threadIdx.x) = now;
-        *team_.of(&memory_.found, threadIdx.x) = found_for(now.round + 1);
+        *team_.remote(&memory_.last, threadIdx.x) = now;
+        *team_.remote(&memory_.found, threadIdx.x) = found_for(now.round + 1);
       }
     }
     team_.sync();
-    was = memory_.last;
+    previous = memory_.last;
     if (threadIdx.x < kClusterBlocks)
-      memory_.sent[(was.round + 1) % 2][threadIdx.x] = threadIdx.x == 0 ? memory_.found : FrontierCount{};
-    if (threadIdx.x < 3) memory_.made[threadIdx.x] = {};
-    if (threadIdx.x < 2) memory_.over[threadIdx.x] = 0;
+      memory_.sent[(previous.round + 1) % 2][threadIdx.x] =
+          threadIdx.x == 0 ? memory_.found : FrontierCount{};
+    if (threadIdx.x < 3) memory_.counted[threadIdx.x] = {};
+    if (threadIdx.x < 2) memory_.block_ended[threadIdx.x] = 0;
     __syncthreads();
-    return next_of(was);
+    return next_of(previous);
   }
 
   /// Inclusive prefix sum over lanes.
-  __device__ unsigned up_to(unsigned of_lane) const {
+  __device__ unsigned prefix_sum(unsigned value) const {
     for (unsigned step = 1; step < kClusterBlocks; step *= 2) {
-      const unsigned more = __shfl_up_sync(~0u, of_lane, step);
-      if (lane_ >= step) of_lane += more;
+      const unsigned lower = __shfl_up_sync(~0u, value, step);
+      if (lane_ >= step) value += lower;
     }
-    return of_lane;
+    return value;
   }
 
   /// Vertex i of a part, or one without edges if there is none; every lane of the warp must call it.
   __device__ FrontierVertex vertex(unsigned round, const Part& part, unsigned i) const {
     const bool valid = i < part.count;
-    if (part.own) return valid ? list(round)[i] : FrontierVertex{};
+    if (part.own_list) return valid ? list(round)[i] : FrontierVertex{};
     unsigned owner = 0, before = 0;
     for (unsigned b = 0; b < kClusterBlocks; ++b) {
-      const unsigned up_to_b = __shfl_sync(~0u, part.up_to, static_cast<int>(b));
-      if (part.first + i >= up_to_b) owner = b + 1, before = up_to_b;
+      const unsigned block_end = __shfl_sync(~0u, part.prefix_sum, static_cast<int>(b));
+      if (part.first + i >= block_end) owner = b + 1, before = block_end;
     }
-    return valid ? team_.of(list(round), owner)[part.first + i - before] : FrontierVertex{};
+    return valid ? team_.remote(list(round), owner)[part.first + i - before] : FrontierVertex{};
   }
 
   __device__ void push(const Round& now, const Part& part) {
-    if (threadIdx.x == 0) made(now.round + 2) = {};
+    if (threadIdx.x == 0) counted(now.round + 2) = {};
     const unsigned sub = threadIdx.x % kVertexLanes;
     for (unsigned i = threadIdx.x / kVertexLanes; __any_sync(~0u, i < part.count);
          i += kClusterBlock / kVertexLanes) {
       const FrontierVertex u = vertex(now.round, part, i);
-      if (sub == 0 && i < part.count) take_bit(view_.settled, u.vertex);
+      if (sub == 0 && i < part.count) set_bit(view_.settled, u.vertex);
       for (unsigned k = sub; __any_sync(~0u, k < u.degree); k += kVertexLanes)
-        look(now, k < u.degree, u.vertex, u.begin + k);
+        visit_edge(now, k < u.degree, u.vertex, u.begin + k);
     }
   }
 
   /// Has v a neighbour on another rank?
   __device__ bool at_boundary(Vertex v) const {
-    if constexpr (View::Peers::kAlone)
+    if constexpr (View::Peers::kSingleRank)
       return false;
     else
       return has_bit(view_.peers.boundary, v);
@@ -230,67 +231,68 @@ class SmallFrontierRounds {
   }
 
   /// Sends a value along an edge, if `valid`; every lane of the warp must call it.
-  __device__ void look(const Round& now, bool valid, Vertex u, EdgeIndex e) {
+  __device__ void visit_edge(const Round& now, bool valid, Vertex u, EdgeIndex e) {
     const AccRound at = round_of(now);
-    FrontierVertex to;
-    bool news = false;
+    FrontierVertex target;
+    bool activated = false;
     if (valid) {
-      to.vertex = __ldg(view_.out.targets + e);  // read-only loads stay in L1 across barriers
-      const auto value = view_.program.compute({u, to.vertex, e, at, view_.states, view_.out.weights});
+      target.vertex = __ldg(view_.out.targets + e);  // read-only loads stay in L1 across barriers
+      const auto value = view_.program.compute({u, target.vertex, e, at, view_.states, view_.out.weights});
       // Loaded in parallel with the atomic minimum, to be available at the same time.
-      to.begin = offset(to.vertex);
-      const EdgeIndex degree = offset(to.vertex + 1ull) - to.begin;
-      const auto before = fetch_min(view_.states + to.vertex, value);
-      news = value < before && !view_.program.settled(before) && view_.program.active(value, before, at);
-      to.degree = static_cast<unsigned>(min(degree, EdgeIndex{kWarpDegree}));
-      const bool none_of_cluster = degree >= kWarpDegree || at_boundary(to.vertex);
-      if (news && none_of_cluster) atomicExch(&made(now.round + 1).too_large, 1u);
+      target.begin = offset(target.vertex);
+      const EdgeIndex degree = offset(target.vertex + 1ull) - target.begin;
+      const auto before = fetch_min(view_.states + target.vertex, value);
+      activated = value < before && !view_.program.settled(before) && view_.program.active(value, before, at);
+      target.degree = static_cast<unsigned>(min(degree, EdgeIndex{kWarpDegree}));
+      const bool leaves_cluster = degree >= kWarpDegree || at_boundary(target.vertex);
+      if (activated && leaves_cluster) atomicExch(&counted(now.round + 1).too_large, 1u);
     }
-    const unsigned lanes = __ballot_sync(~0u, news);
+    const unsigned lanes = __ballot_sync(~0u, activated);
     if (lanes == 0) return;
-    const unsigned edges = __reduce_add_sync(~0u, news ? to.degree : 0);
-    unsigned place = 0;
+    const unsigned edges = __reduce_add_sync(~0u, activated ? target.degree : 0);
+    unsigned position = 0;
     if (lane_ == 0) {
-      place = atomicAdd(&made(now.round + 1).active, static_cast<unsigned>(__popc(lanes)));
-      atomicAdd(&made(now.round + 1).edges, edges);
+      position = atomicAdd(&counted(now.round + 1).active, static_cast<unsigned>(__popc(lanes)));
+      atomicAdd(&counted(now.round + 1).edges, edges);
     }
-    place = __shfl_sync(~0u, place, 0) + static_cast<unsigned>(__popc(lanes & ((1u << lane_) - 1)));
-    if (news && place < kClusterList) {
-      list(now.round + 1)[place] = to;
-      if (to.degree > 0) asm volatile("prefetch.global.L2 [%0];" ::"l"(view_.out.targets + to.begin));
+    position = __shfl_sync(~0u, position, 0) + static_cast<unsigned>(__popc(lanes & ((1u << lane_) - 1)));
+    if (activated && position < kBlockListCapacity) {
+      list(now.round + 1)[position] = target;
+      if (target.degree > 0) asm volatile("prefetch.global.L2 [%0];" ::"l"(view_.out.targets + target.begin));
     }
-    if (__any_sync(~0u, news && place >= kClusterList)) {
-      if (lane_ == 0) atomicExch(&made(now.round + 1).too_large, 1u);
-      hand_over(view_.work.place(now.round), news && place >= kClusterList, to.vertex);
+    if (__any_sync(~0u, activated && position >= kBlockListCapacity)) {
+      if (lane_ == 0) atomicExch(&counted(now.round + 1).too_large, 1u);
+      export_vertex(view_.work.buffers(now.round), activated && position >= kBlockListCapacity,
+                    target.vertex);
     }
   }
 
   /// Puts v on the grid's worklists, if `valid`; every lane of the warp must call it.
-  __device__ void hand_over(const RoundPlace& place, bool valid, Vertex v) const {
+  __device__ void export_vertex(const RoundBuffers& buffers, bool valid, Vertex v) const {
     if (valid) {
-      take_bit(view_.work.bits[place.next], v);
-      take_bit(view_.settled, v);
+      set_bit(view_.work.bits[buffers.next], v);
+      set_bit(view_.settled, v);
     }
     const auto edges = cuda::warp_sum(valid ? view_.work.edges(v) : 0);
-    if (lane_ == 0) atomicAdd(&place.made->active_edges, edges);
-    append(view_.work, place, valid, v);
+    if (lane_ == 0) atomicAdd(&buffers.next_counts->active_edges, edges);
+    append(view_.work, buffers, valid, v);
   }
 
   /// Leaves all state as the grid's rounds expect it; `now` is their next round.
-  __device__ void hand_over(Round was, const Round& now) {
-    const RoundPlace place = view_.work.place(was.round);
-    const unsigned of_block = __shfl_sync(~0u, sent(now.round).active, static_cast<int>(block_)),
-                   count = min(of_block % kTooLarge, kClusterList);
+  __device__ void export_state(Round previous, const Round& now) {
+    const RoundBuffers buffers = view_.work.buffers(previous.round);
+    const unsigned sent_count = __shfl_sync(~0u, sent(now.round).active, static_cast<int>(block_)),
+                   count = min(sent_count % kTooLarge, kBlockListCapacity);
     for (unsigned i = threadIdx.x; __any_sync(~0u, i < count); i += kClusterBlock)
-      hand_over(place, i < count, i < count ? list(now.round)[i].vertex : 0);
+      export_vertex(buffers, i < count, i < count ? list(now.round)[i].vertex : 0);
     team_.sync();
     if (block_ != 0 || threadIdx.x != 0) return;
     RoundCounts found;
     found.active = now.active;
-    found.active_edges = atomicExch(&place.made->active_edges, 0ull);
-    was.small_rounds = 0;
-    Round next = after(view_, was, found);
-    if constexpr (!View::Peers::kAlone) next.unsent = 1;
+    found.active_edges = atomicExch(&buffers.next_counts->active_edges, 0ull);
+    previous.small_rounds = 0;
+    Round next = next_round(view_, previous, found);
+    if constexpr (!View::Peers::kSingleRank) next.unsent = 1;
     *view_.state = next;
     *view_.trace.totals = memory_.totals;
   }

@@ -25,12 +25,12 @@ struct ByPartition {
   VertexRange vertices;
   OwnershipView partitions;                ///< ranges of rows
   const EdgeIndex* short_lists = nullptr;  ///< [rows + 1] offsets of short lists, or null
-  unsigned behind = 0;                     ///< key of vertices with short lists
+  unsigned short_list_key = 0;             ///< key of vertices with short lists
 
   SLUICE_HD std::uint64_t row(std::uint64_t i) const { return vertices[i] - vertices.first; }
   SLUICE_HD unsigned key(std::uint64_t i) const {
     const std::uint64_t r = row(i);
-    if (short_lists != nullptr && short_lists[r] < short_lists[r + 1]) return behind;
+    if (short_lists != nullptr && short_lists[r] < short_lists[r + 1]) return short_list_key;
     return partitions.owner(r);
   }
   SLUICE_HD Vertex item(std::uint64_t i) const { return vertices[i]; }
@@ -39,10 +39,10 @@ struct ByPartition {
   }
 };
 
-/// Counts the edges of rows for which wants(row), by partition; each call takes kBitsOfWord rows.
-template <class Wants>
+/// Counts the edges of rows for which selects(row), by partition; each call takes kBitsOfWord rows.
+template <class Selects>
 struct CountEdges {
-  Wants wants;
+  Selects selects;
   std::uint64_t rows;
   const EdgeIndex* offsets;
   OwnershipView partitions;    ///< ranges of rows
@@ -55,7 +55,7 @@ struct CountEdges {
     unsigned p = partitions.owner(begin);
     unsigned long long edges = 0;
     for (std::uint64_t row = begin; row < end; ++row) {
-      if (!wants(row)) continue;
+      if (!selects(row)) continue;
       if (row >= partitions.begins[p + 1]) {
         if (edges > 0) fetch_add(counts + p, edges);
         p = partitions.owner(row), edges = 0;
@@ -69,12 +69,12 @@ struct CountEdges {
 class Adjacency {
  public:
   /// All other device memory must be allocated before, except worklists of `active` vertices sorted by
-  /// partition. Lists take the available memory divided by `shares`. With `many` rounds, short lists stay on
-  /// the device; then call keep_short_lists() before the first. Keeps references.
-  Adjacency(const Device& device, const RankPart& rows, const SweepRows& lists, std::uint64_t active,
-            std::uint64_t shares = 1, bool many = false)
+  /// partition. Lists take the available memory divided by `shares`. With `many_rounds`, short lists
+  /// stay on the device; then call load_short_lists() before the first. Keeps references.
+  Adjacency(const Device& device, const RankPart& part, const SweepRows& lists, std::uint64_t active,
+            std::uint64_t shares = 1, bool many_rounds = false)
       : device_(device),
-        first_(rows.first()),
+        first_(part.first()),
         offsets_(lists.csr.offsets),
         uploaded_offsets_(device, device.is_cuda() ? lists.csr.vertices + 1 : 0, "the graph's offsets") {
     if (device.is_cuda()) {
@@ -82,23 +82,24 @@ class Adjacency {
       offsets_ = uploaded_offsets_.data();
     }
     {
-      const bool paged = rows.has_pages(lists);
+      const bool paged = part.has_pages(lists);
       if (paged) sorted_ = Buffer<Vertex>(device, active, "worklists");
       // Slots take all remaining GPU memory: reserve what is allocated after them.
-      const bool keeps = paged && device.is_cuda();
-      const Buffer<std::uint64_t> kept(device, keeps ? 3 * (rows.most_partitions() + 1) : 0, "partitions");
-      const std::uint64_t most = memory_for_sweep_pages(device) / shares;
-      if (paged && many) short_ = ShortLists::of(device, rows, lists, most);
+      const bool reserves = paged && device.is_cuda();
+      const Buffer<std::uint64_t> reserved(device, reserves ? 3 * (part.max_partitions() + 1) : 0,
+                                           "partitions");
+      const std::uint64_t max_bytes = memory_for_sweep_pages(device) / shares;
+      if (paged && many_rounds) short_lists_ = ShortLists::make(device, part, lists, max_bytes);
       try {
-        place(rows, lists, most - std::min(most, short_.bytes()));
+        make_lists(part, lists, max_bytes - std::min(max_bytes, short_lists_.bytes()));
       } catch (const BudgetError&) {
-        if (!short_.any()) throw;
-        short_ = {};
-        place(rows, lists, most);
+        if (!short_lists_.any()) throw;
+        short_lists_ = {};
+        make_lists(part, lists, max_bytes);
       }
     }
     if (!paged()) return;
-    const std::uint64_t keys = partitions() + (short_.any() ? 1 : 0);
+    const std::uint64_t keys = partitions() + (short_lists_.any() ? 1 : 0);
     partitions_ = pages().owners();
     counters_ = Buffer<unsigned long long>(device, 3 * keys, "partitions");
     keys_ = {{}, std::vector<std::uint64_t>(keys), counters_.data()};
@@ -114,7 +115,7 @@ class Adjacency {
   const SweepLists& lists() const { return *lists_; }
   void add_traffic(AccStats& stats) const {
     stats.add_traffic(lists_->traffic());
-    stats.host_to_device_bytes += short_.bytes();
+    stats.host_to_device_bytes += short_lists_.bytes();
   }
   bool paged() const { return lists_->pages() != nullptr; }
   std::uint64_t partitions() const { return pages().size(); }
@@ -128,9 +129,9 @@ class Adjacency {
   }
 
   template <Executor E>
-  void keep_short_lists(E& executor) {
-    if (!short_.any() || device_.is_planning()) return;
-    short_.gather(executor, offsets_, pages().in_place({0, static_cast<std::uint32_t>(partitions())}));
+  void load_short_lists(E& executor) {
+    if (!short_lists_.any() || device_.is_planning()) return;
+    short_lists_.gather(executor, offsets_, pages().in_place({0, static_cast<std::uint32_t>(partitions())}));
     executor.wait("short lists");
   }
 
@@ -141,40 +142,41 @@ class Adjacency {
     if (count == 0) return;
     const VertexRange all{vertices, 0, count, first_, offsets_};
     if (!paged()) return use(all, lists_->whole());
-    if (const std::uint64_t most = sorted_.size();
-        most > 0 && count > most) {  // bins may hold a vertex twice
-      visit_vertices(executor, vertices, most, use);
-      return visit_vertices(executor, vertices + most, count - most, use);
+    if (const std::uint64_t max_count = sorted_.size();
+        max_count > 0 && count > max_count) {  // bins may hold a vertex twice
+      visit_vertices(executor, vertices, max_count, use);
+      return visit_vertices(executor, vertices + max_count, count - max_count, use);
     }
     std::vector<bool> in_place;
     InPlaceFirst places;
     const auto items_of = [&](std::uint64_t p) { return keys_.begins[p + 1] - keys_.begins[p]; };
-    const auto behind = static_cast<unsigned>(partitions());
-    const ByPartition by{all, partitions_, short_.any() ? short_.offsets() : nullptr, behind};
+    const auto short_list_key = static_cast<unsigned>(partitions());
+    const ByPartition by_partition{all, partitions_, short_lists_.any() ? short_lists_.offsets() : nullptr,
+                                   short_list_key};
     std::uint64_t with_short_lists = 0;
-    executor.sort_by_key(by, count, sorted_.data(), keys_, [&](const KeyCounts&) {
-      in_place = pages().choose_in_place(wanted([&](std::uint64_t p) {
+    executor.sort_by_key(by_partition, count, sorted_.data(), keys_, [&](const KeyCounts&) {
+      in_place = pages().choose_in_place(demands([&](std::uint64_t p) {
         return ListDemand{items_of(p), keys_.weights[p]};
       }));
-      if (short_.any()) in_place.push_back(false), with_short_lists = items_of(behind);
+      if (short_lists_.any()) in_place.push_back(false), with_short_lists = items_of(short_list_key);
       places = InPlaceFirst(keys_.begins, in_place);
-      if (count <= kUnsorted && places.count + with_short_lists == count) {  // short lists in place, too
+      if (count <= kMaxUnsorted && places.count + with_short_lists == count) {  // short lists in place, too
         places.count = count, with_short_lists = 0;
         places.begins.clear();
       }
       return places.begins;
     });
-    const auto part = [&](std::uint64_t begin, std::uint64_t size, const SweepPage& page) {
+    const auto use_part = [&](std::uint64_t begin, std::uint64_t size, const SweepPage& page) {
       const Vertex* const list = places.begins.empty() ? vertices : sorted_.data();
       use(VertexRange{list + begin, 0, size, first_, offsets_, page.mapped()}, page);
     };
-    if (places.count > 0) part(0, places.count, pages().in_place({0, behind}));
+    if (places.count > 0) use_part(0, places.count, pages().in_place({0, short_list_key}));
     if (with_short_lists > 0) {
-      const Vertex* const list = sorted_.data() + places.begins[behind];
-      use(VertexRange{list, 0, with_short_lists, first_, short_.offsets()}, short_.page());
+      const Vertex* const list = sorted_.data() + places.begins[short_list_key];
+      use(VertexRange{list, 0, with_short_lists, first_, short_lists_.offsets()}, short_lists_.page());
     }
-    bring(executor, keys_.weights, in_place, [&](const SweepPage& page) {
-      part(places.begins[page.partition], items_of(page.partition), page);
+    load_partitions(executor, keys_.weights, in_place, [&](const SweepPage& page) {
+      use_part(places.begins[page.partition], items_of(page.partition), page);
     });
   }
 
@@ -188,12 +190,12 @@ class Adjacency {
     return keys_.weights;
   }
 
-  /// Counts the edges of rows for which wants(row), by partition.
-  template <Executor E, class Wants>
-  const std::vector<std::uint64_t>& count_edges(E& executor, std::uint64_t rows, const Wants& wants) {
+  /// Counts the edges of rows for which selects(row), by partition.
+  template <Executor E, class Selects>
+  const std::vector<std::uint64_t>& count_edges(E& executor, std::uint64_t rows, const Selects& selects) {
     return count(executor, words_of(0, rows),
                  [&](const OwnershipView& partitions, unsigned long long* counts) {
-                   return CountEdges<Wants>{wants, rows, offsets_, partitions, counts};
+                   return CountEdges<Selects>{selects, rows, offsets_, partitions, counts};
                  });
   }
 
@@ -211,43 +213,45 @@ class Adjacency {
     if (!paged()) return use(lists_->whole());
     const std::vector<std::uint64_t>& waiting = count(executor, items, body);
     visit(executor, waiting, false, use, [&](std::uint64_t p) {
-      return ListDemand{waiting[p], std::min(waiting[p] * kLookedAt, pages().edges(p))};
+      return ListDemand{waiting[p], std::min(waiting[p] * kEdgesPerRow, pages().edges(p))};
     });
   }
 
  private:
   /// A worklist that is read in place and has at most this many vertices is not sorted.
-  static constexpr std::uint64_t kUnsorted = 1024;
+  static constexpr std::uint64_t kMaxUnsorted = 1024;
   /// Estimated number of edges that a row reads: most find a hit within one memory sector.
-  static constexpr std::uint64_t kLookedAt = 8;
+  static constexpr std::uint64_t kEdgesPerRow = 8;
 
-  /// Makes the partitions in at most `most` bytes; short lists use some of the slots that the user asked for.
-  void place(const RankPart& rows, const SweepRows& lists, std::uint64_t most) {
+  /// Makes the partitions in at most `max_bytes` bytes; short lists use some of the slots that the user asked
+  /// for.
+  void make_lists(const RankPart& part, const SweepRows& lists, std::uint64_t max_bytes) {
     std::vector<PageLock> locks;
-    auto pages = rows.make_pages(lists, locks, most, short_.bytes());
-    const bool weighted = lists.file != nullptr ? rows.weighted() : lists.csr.weights != nullptr;
+    auto pages = part.make_pages(lists, locks, max_bytes, short_lists_.bytes());
+    const bool weighted = lists.file != nullptr ? part.weighted() : lists.csr.weights != nullptr;
     lists_.emplace(device_, lists, weighted, "the graph's edges", std::move(pages), std::move(locks));
   }
   SweepPages& pages() const { return *lists_->pages(); }
 
-  template <class Of>
-  std::vector<ListDemand> wanted(Of&& of) const {
+  template <class DemandOf>
+  std::vector<ListDemand> demands(DemandOf&& demand_of) const {
     std::vector<ListDemand> all(partitions());
-    for (std::uint64_t p = 0; p < all.size(); ++p) all[p] = of(p);
+    for (std::uint64_t p = 0; p < all.size(); ++p) all[p] = demand_of(p);
     return all;
   }
 
-  template <Executor E, class Use, class Of>
-  void visit(E& executor, const std::vector<std::uint64_t>& waiting, bool once, Use&& use, Of&& of) {
-    const std::vector<bool> in_place = pages().choose_in_place(wanted(of), once);
+  template <Executor E, class Use, class DemandOf>
+  void visit(E& executor, const std::vector<std::uint64_t>& waiting, bool once, Use&& use,
+             DemandOf&& demand_of) {
+    const std::vector<bool> in_place = pages().choose_in_place(demands(demand_of), once);
     for (const PartitionRun run : runs_of(in_place)) use(pages().in_place(run));
-    bring(executor, waiting, in_place, use);
+    load_partitions(executor, waiting, in_place, use);
   }
 
   /// Calls use(page) for the partitions that are not read in place.
   template <Executor E, class Use>
-  void bring(E& executor, const std::vector<std::uint64_t>& waiting, const std::vector<bool>& in_place,
-             Use&& use) {
+  void load_partitions(E& executor, const std::vector<std::uint64_t>& waiting,
+                       const std::vector<bool>& in_place, Use&& use) {
     pages().for_each([&](std::uint32_t p) { return in_place[p] ? 0 : waiting[p]; },
                      [&](std::span<const SweepPage> present) {
                        for (const SweepPage& page : present) use(page);
@@ -260,7 +264,7 @@ class Adjacency {
   const EdgeIndex* offsets_;
   Buffer<EdgeIndex> uploaded_offsets_;
   Buffer<Vertex> sorted_;  ///< [active] a worklist sorted by partition
-  ShortLists short_;
+  ShortLists short_lists_;
   std::optional<SweepLists> lists_;
   OwnershipView partitions_;  ///< ranges of rows
   Buffer<unsigned long long> counters_;

@@ -21,7 +21,7 @@ SLUICE_HD bool has_bit(const std::uint32_t* words, Vertex v) {
 }
 
 /// Sets a bit atomically. Returns false if it was set.
-SLUICE_HD bool take_bit(std::uint32_t* words, Vertex v) {
+SLUICE_HD bool set_bit(std::uint32_t* words, Vertex v) {
   std::uint32_t* const word = words + v / kBitsOfWord;
   const std::uint32_t bit = 1u << (v % kBitsOfWord);
 #if !defined(__CUDA_ARCH__)
@@ -30,7 +30,7 @@ SLUICE_HD bool take_bit(std::uint32_t* words, Vertex v) {
   return (fetch_or(word, bit) & bit) == 0;
 }
 
-SLUICE_HD void drop_bit(std::uint32_t* words, Vertex v) {
+SLUICE_HD void clear_bit(std::uint32_t* words, Vertex v) {
   std::uint32_t* const word = words + v / kBitsOfWord;
   const std::uint32_t bits = ~(1u << (v % kBitsOfWord));
 #if defined(__CUDA_ARCH__)
@@ -41,11 +41,11 @@ SLUICE_HD void drop_bit(std::uint32_t* words, Vertex v) {
 }
 
 /// Mask of the bits in `word` that belong to vertices [begin, end); the word must have at least one of them.
-SLUICE_HD std::uint32_t bits_within(std::uint64_t word, std::uint64_t begin, std::uint64_t end) {
-  const std::uint64_t from = word * kBitsOfWord;
+SLUICE_HD std::uint32_t range_mask(std::uint64_t word, std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t word_begin = word * kBitsOfWord;
   std::uint32_t bits = ~0u;
-  if (from < begin) bits &= ~0u << (begin - from);
-  if (from + kBitsOfWord > end) bits &= (1u << (end - from)) - 1;
+  if (word_begin < begin) bits &= ~0u << (begin - word_begin);
+  if (word_begin + kBitsOfWord > end) bits &= (1u << (end - word_begin)) - 1;
   return bits;
 }
 

@@ -34,35 +34,35 @@ class FrontierRounds {
   /// Keeps references.
   FrontierRounds(const AccGraph& graph, const Program& program, const AccOptions& options)
       : device_(graph.device()),
-        rows_(graph.rank_part()),
-        own_(static_cast<unsigned>(rows_.ranks().rank())),
-        ranks_(static_cast<unsigned>(rows_.ranks().size())),
+        part_(graph.rank_part()),
+        own_rank_(static_cast<unsigned>(part_.ranks().rank())),
+        ranks_(static_cast<unsigned>(part_.ranks().size())),
         may_pull_((VoteProgram<Program> || kPullsLevels) && may_pull(graph, options)),
         filter_(options.filter),
-        executor_(device_, rows_.lists().edges),
-        owners_(device_, rows_.owners(), "ranges of ranks"),
-        states_(device_, rows_, executor_, graph.vertices()),
+        executor_(device_, part_.lists().edges),
+        owners_(device_, part_.owners(), "ranges of ranks"),
+        states_(device_, part_, executor_, graph.vertices()),
         marks_(device_, kBinned && R::kComplete ? 0 : words(), "active vertices"),
-        found_(device_, kInBits || (may_pull_ && (kPullsLevels || all_ballots())) ? words() : 0,
-               "active vertices"),
+        next_marks_(device_, kBitmap || (may_pull_ && (kPullsLevels || always_ballots())) ? words() : 0,
+                    "active vertices"),
         settled_(device_, VoteProgram<Program> ? words() : 0, "settled vertices"),
         lists_(device_, kBinned && ranks_ == 1 ? 0 : graph.vertices(), "worklists"),
-        front_(device_, kBinned ? 0 : own_rows(), "worklists"),
+        frontier_(device_, kBinned ? 0 : own_rows(), "worklists"),
         counts_(device_, executor_, ranks_),
-        marked_(device_, executor_, own_words(), kInBits || (kBallots && filter_ != AccFilter::online)) {
-    if constexpr (!R::kComplete) entries_.emplace(device_, rows_);
-    own_lists_.emplace(device_, rows_, executor_, owners_.view(), may_pull_, AggregationProgram<Program>);
+        marked_(device_, executor_, own_words(), kBitmap || (kBallots && filter_ != AccFilter::online)) {
+    if constexpr (!R::kComplete) entries_.emplace(device_, part_);
+    own_lists_.emplace(device_, part_, executor_, owners_.view(), may_pull_, AggregationProgram<Program>);
     output_ = counts_.output(lists_.data(), owners_.view().begins);
-    view_ = {program,        rows_.first(), rows_.last(),    own_lists_->out().offsets(),
-             states_.data(), marks_.data(), settled_.data(), owners_.view(),
-             own_,           all_ballots()};
+    view_ = {program,        part_.first(),   part_.last(),    own_lists_->out().offsets(),
+             states_.data(), marks_.data(),   settled_.data(), owners_.view(),
+             own_rank_,      always_ballots()};
     if constexpr (kBinned) executor_.levels().resize(kLevelBins<Program>);
     if constexpr (kPullsLevels)
-      if (own_lists_->both())
-        level_pulls_.emplace(graph, options.direction, executor_, counts_, *own_lists_, found_.data());
+      if (own_lists_->has_in_lists())
+        level_pulls_.emplace(graph, options.direction, executor_, counts_, *own_lists_, next_marks_.data());
   }
 
-  const RankPart& rows() const { return rows_; }
+  const RankPart& part() const { return part_; }
   const State* states() const { return states_.data(); }  ///< in the executor's memory
 
   /// Sets initial states, and for a vote the vertices active in the first round. All ranks call it.
@@ -76,27 +76,27 @@ class FrontierRounds {
     if (kPullsLevels && may_pull_) agree_on_pulls();
     if constexpr (VoteProgram<Program>) {
       executor_.for_each(states_.size(), output_, StartVote<View>{view_});
-      if (own_lists_->both())
+      if (own_lists_->has_in_lists())
         executor_.for_each(own_rows(), output_, SettleUnreachable<View>{view_, own_lists_->in().offsets()});
       if (view_.ballot) marked_.list(view_, output_);
       counts_.read();
-      take_front();
+      load_frontier();
     }
   }
 
-  bool can_pull() const { return own_lists_->both(); }
+  bool can_pull() const { return own_lists_->has_in_lists(); }
   /// Own vertices that are active in a vote's next round.
-  VoteFront front() const { return {front_size_, front_edges_}; }
+  FrontierSize frontier() const { return {frontier_size_, frontier_edges_}; }
 
   /// A vote's round in which active vertices push.
   RoundWork push(const AccRound& at) {
-    if constexpr (kInBits) list_front();
-    RoundWork work{.active = front_size_};
-    push_front(at);
+    if constexpr (kBitmap) frontier_to_list();
+    RoundWork work{.active = frontier_size_};
+    push_frontier(at);
     counts_.read();
-    note(work);
+    add_counts(work);
     if constexpr (!R::kComplete) {
-      for (unsigned r = 0; r < ranks_; ++r) work.sent += r == own_ ? 0 : counts_.listed(r);
+      for (unsigned r = 0; r < ranks_; ++r) work.sent += r == own_rank_ ? 0 : counts_.listed(r);
       pack();
     }
     if (work.found + work.sent > 0) work.next = 0;
@@ -105,13 +105,13 @@ class FrontierRounds {
 
   /// A vote's round in which unsettled vertices pull; ranks exchange only the bits of active vertices.
   RoundWork pull(const AccRound& at) {
-    RoundWork work{.active = front_size_};
-    view_.ballot = all_ballots();
+    RoundWork work{.active = frontier_size_};
+    view_.ballot = always_ballots();
     // Makes marks_ the bits of all active vertices, on any rank.
-    if (!in_bits_) executor_.for_each(front_size_, output_, MarkFront{active_.data(), marks_.data()});
-    executor_.fill(found_.data(), 0, found_.bytes());
+    if (!is_bitmap_) executor_.for_each(frontier_size_, output_, MarkFrontier{active_.data(), marks_.data()});
+    executor_.fill(next_marks_.data(), 0, next_marks_.bytes());
     if (!R::kComplete && ranks_ > 1) {
-      own_lists_->bits()->share(marks_.data());
+      own_lists_->shared_bits()->share(marks_.data());
       executor_.for_each(words(), output_, SettleMarked{marks_.data(), settled_.data()});
     }
     const auto unsettled = [&](const OwnershipView& partitions, unsigned long long* counts) {
@@ -119,18 +119,18 @@ class FrontierRounds {
     };
     own_lists_->in().visit_rows(executor_, own_words(), unsettled, [&](const SweepPage& page) {
       executor_.first_edge({page.begin, page.end, own_lists_->in().offsets()}, output_,
-                           PullEdges<View>{view_, at, page.sources, page.weights, found_.data()});
+                           PullEdges<View>{view_, at, page.sources, page.weights, next_marks_.data()});
     });
-    if (kInBits || all_ballots()) {
-      std::swap(marks_, found_);
+    if (kBitmap || always_ballots()) {
+      std::swap(marks_, next_marks_);
       view_.marks = marks_.data();
-      in_bits_ = kInBits;
+      is_bitmap_ = kBitmap;
     } else {
       executor_.fill(marks_.data(), 0, marks_.bytes());
     }
     if (view_.ballot) marked_.list(view_, output_);
     counts_.read();
-    note(work);
+    add_counts(work);
     if constexpr (!R::kComplete) entries_->clear();
     if (work.found > 0) work.next = 0;
     return work;
@@ -138,23 +138,23 @@ class FrontierRounds {
 
   /// The number of levels that have bins of their own.
   std::uint64_t bins() const { return kBinned ? kLevelBins<Program> : 1; }
-  /// The lowest level of an own vertex that is at least `least`, or kNoLevel; lower levels are done.
-  std::uint64_t lowest(std::uint64_t least) {
+  /// The lowest level of an own vertex that is at least `min_level`, or kNoLevel; lower levels are done.
+  std::uint64_t lowest(std::uint64_t min_level) {
     if constexpr (kBinned) {
-      return executor_.levels().lowest_beyond(least, [&](Vertex v) { return view_.level(v); });
+      return executor_.levels().lowest_beyond(min_level, [&](Vertex v) { return view_.level(v); });
     } else {
       counts_.clear_lowest();
-      executor_.for_each(own_rows(), output_, LowestLevel<View>{view_, {nullptr, rows_.first()}, least});
+      executor_.for_each(own_rows(), output_, LowestLevel<View>{view_, {nullptr, part_.first()}, min_level});
       counts_.read();
       return counts_.lowest();
     }
   }
   /// Called after lowest(): makes `level` the level of the first bin.
-  void open(std::uint64_t level) {
+  void open_level(std::uint64_t level) {
     if constexpr (kBinned) {
       executor_.levels().move_window(level, [&](Vertex v) { return view_.level(v); });
     } else {
-      view_.ballot = all_ballots();
+      view_.ballot = always_ballots();
       executor_.for_each(own_rows(), output_, OpenLevel<View>{view_, level});
       if (view_.ballot) marked_.list(view_, output_);
     }
@@ -166,19 +166,19 @@ class FrontierRounds {
   RoundWork round(const AccRound& at, std::uint64_t bin) {
     RoundWork work;
     const bool once = R::kComplete || (level_pulls_ && ranks_ == 1);
-    bool any = take_level(bin);
-    if (level_pulls_ && level_pulls_->chooses(view_, output_, at, active_)) {
+    bool any = load_level(bin);
+    if (level_pulls_ && level_pulls_->should_pull(view_, output_, at, active_)) {
       work.active = active_.size();
-      view_.ballot = all_ballots(), any = false;
+      view_.ballot = always_ballots(), any = false;
       level_pulls_->pull(view_, output_, at, active_);
       if (view_.ballot) marked_.list(view_, output_);
     }
-    for (; any; any = !once && take_level(bin)) {
+    for (; any; any = !once && load_level(bin)) {
       work.active += active_.size();
-      push_front(at, bin);
+      push_frontier(at, bin);
     }
     if (kBinned || level_pulls_) counts_.read();
-    work.edges = counts_.take(kEdges);
+    work.edges = counts_.consume(kEdges);
     work.next = first_bin(bin);
     if constexpr (!R::kComplete) {
       if (const std::uint64_t level = pack(at.level); level != kNoLevel) {
@@ -194,30 +194,30 @@ class FrontierRounds {
   /// Were this rank's next worklists found by a ballot of marks?
   bool balloted() const { return view_.ballot; }
 
-  /// Ends a round in which this rank did `own`: sends entries to their owners. Returns the work of all ranks.
-  /// All ranks call it.
-  RoundWork end(const RoundWork& own, const AccRound& at) {
-    RoundWork all = own;
+  /// Ends a round in which this rank did `local`: sends entries to their owners. Returns the work of all
+  /// ranks. All ranks call it.
+  RoundWork end_round(const RoundWork& local, const AccRound& at) {
+    RoundWork total = local;
     if constexpr (!R::kComplete) {
-      all = entries_->exchange(own);
+      total = entries_->exchange(local);
       View listing = view_;
-      listing.ballot = all_ballots();  // else marked own vertices are already listed
+      listing.ballot = always_ballots();  // else marked own vertices are already listed
       entries_->receive(
-          all.longest, executor_.stream(),
+          total.max_overflow, executor_.stream(),
           [&](std::size_t rank, std::uint64_t begin, const Entries& block, std::uint64_t count) {
             executor_.for_each(count, output_, PackEntries<View>{view_, listed_for(rank) + begin, block});
           },
           [&](const Entries& block, std::uint64_t count) {
-            executor_.for_each(count, output_, TakeEntries<View>{listing, at, block});
+            executor_.for_each(count, output_, ReceiveEntries<View>{listing, at, block});
           });
-      const bool came = entries_->any_came();
+      const bool received = entries_->any_received();
       // The ballot also lists vertices listed before, so their edges must not count twice.
-      if (came && all_ballots()) counts_.take(kNextEdges), marked_.list(view_, output_);
-      if (VoteProgram<Program> && came) counts_.read();
+      if (received && always_ballots()) counts_.consume(kNextEdges), marked_.list(view_, output_);
+      if (VoteProgram<Program> && received) counts_.read();
     }
-    if constexpr (VoteProgram<Program>) take_front();
-    if (level_pulls_) level_pulls_->ended(all.edges);
-    return all;
+    if constexpr (VoteProgram<Program>) load_frontier();
+    if (level_pulls_) level_pulls_->end_round(total.edges);
+    return total;
   }
 
   /// Sends every state from its owner to all ranks. All ranks call it.
@@ -231,7 +231,7 @@ class FrontierRounds {
   void plan(AccStats& stats) const {
     const std::uint64_t entries = level_pulls_ && ranks_ > 1 ? states_.size() * sizeof(State) : 0;
     if (kBinned)
-      host_budget().charge_and_release(own_rows() * kListsOfBins * sizeof(Vertex) + entries, "rounds");
+      host_budget().charge_and_release(own_rows() * kBinCapacityFactor * sizeof(Vertex) + entries, "rounds");
     count(stats);
   }
 
@@ -244,68 +244,68 @@ class FrontierRounds {
   using Entries = EntryBlock<State>;
   using View = FrontierView<Program, R>;
   /// Bins may hold a vertex more than once, and grow by doubling.
-  static constexpr std::uint64_t kListsOfBins = 4;
+  static constexpr std::uint64_t kBinCapacityFactor = 4;
   static constexpr bool kBinned = AggregationProgram<Program> && E::kBinsByLevel;
   /// Sums of lanes: edges read, and for a vote the edges of listed vertices.
   static constexpr unsigned kEdges = 0, kNextEdges = 1;
   /// Pulls write the next frontier as bits.
-  static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
+  static constexpr bool kBitmap = VoteProgram<Program> && E::kPullsIntoBits;
   static constexpr bool kBallots = !E::kPullsIntoBits && !R::kComplete;
   static constexpr bool kPullsLevels = PullableProgram<Program>;
   /// Is every worklist made by a ballot? Else lanes list vertices from pulls, next levels and other ranks: a
   /// ballot is four launches, and the host waits for one.
-  bool all_ballots() const { return kBallots && filter_ == AccFilter::ballot; }
+  bool always_ballots() const { return kBallots && filter_ == AccFilter::ballot; }
 
   std::uint64_t words() const { return words_of(0, states_.size()); }
-  std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
+  std::uint64_t own_rows() const { return part_.last() - part_.first(); }
   /// Number of words with bits of own vertices.
-  std::uint64_t own_words() const { return words_of(rows_.first(), rows_.last()); }
+  std::uint64_t own_words() const { return words_of(part_.first(), part_.last()); }
   /// Rounds pull on all ranks, or on none.
   void agree_on_pulls() {
-    std::uint64_t none[] = {level_pulls_ ? 0u : 1u};
-    rows_.ranks().all_reduce(none, Reduce::max, "whether rounds can pull");
-    if (none[0] != 0) level_pulls_.reset();
+    std::uint64_t cannot_pull[] = {level_pulls_ ? 0u : 1u};
+    part_.ranks().all_reduce(cannot_pull, Reduce::max, "whether rounds can pull");
+    if (cannot_pull[0] != 0) level_pulls_.reset();
   }
 
   /// Makes own vertices that were listed or pulled, as of the last read, the next frontier.
-  void take_front() {
-    front_size_ = counts_.listed(own_);
+  void load_frontier() {
+    frontier_size_ = counts_.listed(own_rank_);
     active_ = {};
-    front_edges_ = counts_.take(kNextEdges);
-    if (front_size_ == 0) return;
-    if (!in_bits_) take_list();
-    counts_.clear_list(own_);
+    frontier_edges_ = counts_.consume(kNextEdges);
+    if (frontier_size_ == 0) return;
+    if (!is_bitmap_) load_list();
+    counts_.clear_list(own_rank_);
   }
 
-  void take_list() {
-    const Vertex* listed = lists_.data() + rows_.first();
+  void load_list() {
+    const Vertex* listed = lists_.data() + part_.first();
     if constexpr (R::kComplete) {
-      std::swap(lists_, front_);
+      std::swap(lists_, frontier_);
       output_.lists = lists_.data();
     }
-    active_ = {front_.data(), front_size_};
-    executor_.for_each(front_size_, output_, TakeFront<View>{view_, listed, front_.data()});
+    active_ = {frontier_.data(), frontier_size_};
+    executor_.for_each(frontier_size_, output_, LoadFrontier<View>{view_, listed, frontier_.data()});
   }
 
   /// Converts a frontier of bits into a list.
-  void list_front() {
-    if (!std::exchange(in_bits_, false)) return;
+  void frontier_to_list() {
+    if (!std::exchange(is_bitmap_, false)) return;
     marked_.list(view_, output_);
     executor_.fill(marks_.data(), 0, marks_.bytes());
     counts_.read();
-    const std::uint64_t edges = front_edges_;  // counted when they were pulled
-    take_front();
-    front_edges_ = edges;
+    const std::uint64_t edges = frontier_edges_;  // counted when they were pulled
+    load_frontier();
+    frontier_edges_ = edges;
   }
 
   /// Makes vertices of the current level the frontier. Returns false if none is left.
-  bool take_level(std::uint64_t bin) {
+  bool load_level(std::uint64_t bin) {
     if constexpr (kBinned) {
       executor_.levels().collect(bin);
       active_ = executor_.levels().front();
     } else {
       counts_.read();
-      take_front();
+      load_frontier();
     }
     return !active_.empty();
   }
@@ -314,35 +314,35 @@ class FrontierRounds {
     if constexpr (kBinned) return executor_.levels().window();
     return at.level;
   }
-  std::uint64_t first_bin(std::uint64_t from) {
+  std::uint64_t first_bin(std::uint64_t begin) {
     if constexpr (kBinned) {
-      for (std::uint64_t bin = from; bin < bins(); ++bin)
+      for (std::uint64_t bin = begin; bin < bins(); ++bin)
         if (executor_.levels().pending(bin) > 0) return bin;
-    } else if (counts_.listed(own_) > 0) {
-      return from;
+    } else if (counts_.listed(own_rank_) > 0) {
+      return begin;
     }
-    return RoundWork::kNothing;
+    return RoundWork::kNoBin;
   }
 
   /// Adds the counts of a vote's round, as of the last read.
-  void note(RoundWork& work) {
-    work.edges = counts_.take(kEdges);
-    work.found = counts_.listed(own_);
-    work.found_edges = counts_.more(kNextEdges);
+  void add_counts(RoundWork& work) {
+    work.edges = counts_.consume(kEdges);
+    work.found = counts_.listed(own_rank_);
+    work.found_edges = counts_.growth(kNextEdges);
   }
 
   /// Threads may fuse rounds of a bin only if lists are not paged. Lanes of a GPU either list activated
   /// vertices (online), or only mark them, and then the marks of all own vertices are scanned (ballot).
-  void push_front(const AccRound& at, [[maybe_unused]] std::uint64_t bin = 0) {
-    if constexpr (kBallots) view_.ballot = wants_ballot(filter_, front_size_, own_rows());
+  void push_frontier(const AccRound& at, [[maybe_unused]] std::uint64_t bin = 0) {
+    if constexpr (kBallots) view_.ballot = should_ballot(filter_, frontier_size_, own_rows());
     own_lists_->out().visit_vertices(
         executor_, active_.data(), active_.size(), [&](const VertexRange& vertices, const SweepPage& page) {
           const PushEdges<View> body{view_, at, page.sources, page.weights};
           if constexpr (kBinned) {
             executor_.for_each_edge(vertices, output_, body,
                                     own_lists_->out().paged() ? LevelBins::kNone : bin);
-          } else if constexpr (kInBits) {
-            executor_.for_each_edge(vertices, output_, body, LevelBins::kNone, front_edges_);
+          } else if constexpr (kBitmap) {
+            executor_.for_each_edge(vertices, output_, body, LevelBins::kNone, frontier_edges_);
           } else {
             executor_.for_each_edge(vertices, output_, body);
           }
@@ -351,7 +351,7 @@ class FrontierRounds {
   }
 
   /// Reached vertices of another rank.
-  const Vertex* listed_for(std::size_t rank) const { return lists_.data() + rows_.owners().begin(rank); }
+  const Vertex* listed_for(std::size_t rank) const { return lists_.data() + part_.owners().begin(rank); }
 
   /// Packs the entries for other ranks' vertices. Returns the lowest level that they may activate: for bounds
   /// the lowest of theirs, else the current level; kNoLevel if there are none.
@@ -362,10 +362,10 @@ class FrontierRounds {
     bool any = false;
     for (unsigned r = 0; r < ranks_; ++r) {
       const std::uint64_t count = counts_.listed(r);
-      if (r == own_ || count == 0) continue;
+      if (r == own_rank_ || count == 0) continue;
       any = true;
       if constexpr (kBounds) executor_.for_each(count, output_, LowestLevel<View>{view_, {listed_for(r)}, 0});
-      if (const auto block = entries_->open(r, count))
+      if (const auto block = entries_->reserve(r, count))
         executor_.for_each(count, output_, PackEntries<View>{view_, listed_for(r), *block});
       counts_.clear_list(r);
     }
@@ -375,15 +375,15 @@ class FrontierRounds {
   }
 
   const Device& device_;
-  const RankPart& rows_;
-  unsigned own_, ranks_;
+  const RankPart& part_;
+  unsigned own_rank_, ranks_;
   bool may_pull_;
   AccFilter filter_;
   E executor_;
   DeviceOwnership owners_;
   VertexStates<State, E> states_;
-  Buffer<std::uint32_t> marks_, found_, settled_;
-  Buffer<Vertex> lists_, front_;
+  Buffer<std::uint32_t> marks_, next_marks_, settled_;
+  Buffer<Vertex> lists_, frontier_;
   LaneCounts<E> counts_;
   MarkedList<E> marked_;
   std::optional<EntryExchange<State>> entries_;
@@ -392,8 +392,8 @@ class FrontierRounds {
   LaneOutput output_;
   View view_;
   std::span<const Vertex> active_;  ///< the frontier, if it is a list
-  bool in_bits_ = false;            ///< the frontier is marks_
-  std::uint64_t front_size_ = 0, front_edges_ = 0;
+  bool is_bitmap_ = false;          ///< the frontier is marks_
+  std::uint64_t frontier_size_ = 0, frontier_edges_ = 0;
 };
 
 }  // namespace sluice::acc

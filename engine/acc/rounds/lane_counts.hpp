@@ -27,7 +27,7 @@ class LaneCounts {
   }
 
   void clear() { executor_.fill(counters_.data(), 0, counters_.bytes()); }
-  void clear_lowest() { executor_.fill(counters_.data() + at_lowest(), 0xff, sizeof(std::uint64_t)); }
+  void clear_lowest() { executor_.fill(counters_.data() + lowest_index(), 0xff, sizeof(std::uint64_t)); }
   void clear_list(unsigned list) {
     executor_.fill(counters_.data() + list, 0, sizeof(std::uint64_t));
     read_[list] = 0;
@@ -37,21 +37,21 @@ class LaneCounts {
   // Values as of the last read():
 
   std::uint64_t listed(unsigned list) const { return read_[list]; }
-  std::uint64_t lowest() const { return read_[at_lowest()]; }
+  std::uint64_t lowest() const { return read_[lowest_index()]; }
   /// Growth of a sum since its last take().
-  std::uint64_t more(unsigned sum) const { return read_[lists_ + sum] - before_[sum]; }
-  std::uint64_t take(unsigned sum) {
-    return read_[lists_ + sum] - std::exchange(before_[sum], read_[lists_ + sum]);
+  std::uint64_t growth(unsigned sum) const { return read_[lists_ + sum] - consumed_[sum]; }
+  std::uint64_t consume(unsigned sum) {
+    return read_[lists_ + sum] - std::exchange(consumed_[sum], read_[lists_ + sum]);
   }
 
  private:
-  std::size_t at_lowest() const { return lists_ + LaneOutput::kSums; }
+  std::size_t lowest_index() const { return lists_ + LaneOutput::kSums; }
 
   E& executor_;
   unsigned lists_;
   Buffer<unsigned long long> counters_;  ///< in the order of LaneOutput
   std::vector<std::uint64_t> read_;
-  std::uint64_t before_[LaneOutput::kSums] = {};
+  std::uint64_t consumed_[LaneOutput::kSums] = {};
 };
 
 }  // namespace sluice::acc

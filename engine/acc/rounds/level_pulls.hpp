@@ -21,30 +21,30 @@ namespace sluice::acc {
 
 /// Active vertices of the current level. Bins may hold a vertex twice, or vertices that have left the level.
 template <class View>
-struct LevelFront {
+struct LevelFrontier {
   View view;
   AccRound at;
-  const Vertex* front;
+  const Vertex* frontier;
 
-  SLUICE_HD bool sends(std::uint64_t i) const { return view.level(front[i]) == at.level; }
+  SLUICE_HD bool sends(std::uint64_t i) const { return view.level(frontier[i]) == at.level; }
 };
 
 template <class View>
-struct MarkSenders : LevelFront<View> {
+struct MarkSenders : LevelFrontier<View> {
   std::uint32_t* senders;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    if (this->sends(i)) take_bit(senders, this->front[i]);
+    if (this->sends(i)) set_bit(senders, this->frontier[i]);
   }
 };
 
 /// Sums the edges of sending vertices in sums[1].
 template <class View>
-struct CountSent : LevelFront<View> {
+struct CountSent : LevelFrontier<View> {
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
-    if (this->sends(i)) lane.add(1, this->view.degree(this->front[i]));
+    if (this->sends(i)) lane.add(1, this->view.degree(this->frontier[i]));
   }
 };
 
@@ -61,7 +61,7 @@ struct MayChange {
 
 /// Sums the in-edges of such rows in sums[1].
 template <class View>
-struct CountLeft {
+struct CountRemaining {
   MayChange<View> changes;
   const EdgeIndex* in_offsets;
 
@@ -79,7 +79,7 @@ struct PullRows : PulledValues<typename View::Program> {
 
   template <class Lane>
   SLUICE_HD void end(std::uint64_t row, State before, State total, Lane& lane) const {
-    view.note(this->vertex(row), this->put(row, before, total), this->at, lane);
+    view.list_if_active(this->vertex(row), this->apply(row, before, total), this->at, lane);
   }
 };
 
@@ -87,34 +87,35 @@ template <class View, Traverser E>
 class LevelPulls {
  public:
   /// `lists` must have both directions; `senders` has a bit for every vertex. Keeps references.
-  LevelPulls(const AccGraph& graph, AccDirection asked, E& executor, LaneCounts<E>& counts,
+  LevelPulls(const AccGraph& graph, AccDirection requested, E& executor, LaneCounts<E>& counts,
              OwnLists<E>& lists, std::uint32_t* senders)
-      : rows_(graph.rank_part()),
+      : part_(graph.rank_part()),
         executor_(executor),
         counts_(counts),
         in_(lists.in()),
-        bits_(lists.bits()),
-        by_hosts_(rows_.ranks(), rows_.owners()),
+        bits_(lists.shared_bits()),
+        host_router_(part_.ranks(), part_.owners()),
         senders_(senders),
         vertices_(graph.vertices()),
-        asked_(asked),
-        left_(graph.edges()) {}
+        requested_(requested),
+        remaining_edges_(graph.edges()) {}
 
-  /// Does the round pull, if own vertices `front` are active? All ranks call it.
-  bool chooses(const View& view, const LaneOutput& output, const AccRound& at,
-               std::span<const Vertex> front) {
-    return pulled_ = asked_ == AccDirection::pull || less_to_read(view, output, at, front);
+  /// Does the round pull, if own vertices `frontier` are active? All ranks call it.
+  bool should_pull(const View& view, const LaneOutput& output, const AccRound& at,
+                   std::span<const Vertex> frontier) {
+    return pulled_ = requested_ == AccDirection::pull || prefers_pull(view, output, at, frontier);
   }
   /// Did the last round pull?
   bool pulled() const { return pulled_; }
   /// Ends a round in which all ranks together read `edges`.
-  void ended(std::uint64_t edges) { looked_at_ = edges; }
+  void end_round(std::uint64_t edges) { edges_read_ = edges; }
 
   /// Runs a round that pulls. All ranks call it.
-  void pull(const View& view, const LaneOutput& output, const AccRound& at, std::span<const Vertex> front) {
+  void pull(const View& view, const LaneOutput& output, const AccRound& at,
+            std::span<const Vertex> frontier) {
     executor_.fill(senders_, 0, words_of(0, vertices_) * sizeof *senders_);
-    executor_.for_each(front.size(), output, MarkSenders<View>{{view, at, front.data()}, senders_});
-    if (bits_ != nullptr) share_senders(view, front);
+    executor_.for_each(frontier.size(), output, MarkSenders<View>{{view, at, frontier.data()}, senders_});
+    if (bits_ != nullptr) share_senders(view, frontier);
     const auto pull_rows = [&](const SweepPage& page) {
       executor_.reduce_rows(
           {page.begin, page.end, in_.offsets()}, output,
@@ -128,69 +129,69 @@ class LevelPulls {
     } else {
       pull_rows(in_.lists().whole());
     }
-    if (bits_ != nullptr && kShares && SumProgram<Program>) forget_others(view);
+    if (bits_ != nullptr && kSharesStates && SumProgram<Program>) clear_remote_states(view);
   }
 
  private:
   using Program = typename View::Program;
   using State = typename Program::State;
-  static constexpr bool kShares = kReadsState<Program>;
+  static constexpr bool kSharesStates = kReadsState<Program>;
 
   /// Is a pull less work? It also reads every state.
-  bool less_to_read(const View& view, const LaneOutput& output, const AccRound& at,
-                    std::span<const Vertex> front) {
-    left_ -= std::min(left_, pulled_ ? front_edges_ : looked_at_);
-    executor_.for_each(front.size(), output, CountSent<View>{{view, at, front.data()}});
-    front_edges_ = counted("edges of active vertices");
-    const std::uint64_t sends = Program::kRepeats ? 0 : std::min(left_, front_edges_);
-    if (!less_to_pull(front_edges_, left_ - sends, vertices_)) return false;
+  bool prefers_pull(const View& view, const LaneOutput& output, const AccRound& at,
+                    std::span<const Vertex> frontier) {
+    remaining_edges_ -= std::min(remaining_edges_, pulled_ ? frontier_edges_ : edges_read_);
+    executor_.for_each(frontier.size(), output, CountSent<View>{{view, at, frontier.data()}});
+    frontier_edges_ = sum_over_ranks("edges of active vertices");
+    const std::uint64_t already_sent = Program::kRepeats ? 0 : std::min(remaining_edges_, frontier_edges_);
+    if (!pull_is_cheaper(frontier_edges_, remaining_edges_ - already_sent, vertices_)) return false;
     if constexpr (!Program::kRepeats) return true;
     // So many edges were pushed since the last count that this count is cheap beside them.
-    executor_.for_each(view.last - view.first, output, CountLeft<View>{{view, at}, in_.offsets()});
-    left_ = counted("edges that lead to vertices");
-    return less_to_pull(front_edges_, left_, vertices_);
+    executor_.for_each(view.last - view.first, output, CountRemaining<View>{{view, at}, in_.offsets()});
+    remaining_edges_ = sum_over_ranks("edges that lead to vertices");
+    return pull_is_cheaper(frontier_edges_, remaining_edges_, vertices_);
   }
   /// Returns the lanes' second sum, added over ranks.
-  std::uint64_t counted(const char* label) {
+  std::uint64_t sum_over_ranks(const char* label) {
     counts_.read();
-    std::array<std::uint64_t, 1> sum{counts_.take(1)};
-    rows_.ranks().all_reduce(sum, Reduce::sum, label);
+    std::array<std::uint64_t, 1> sum{counts_.consume(1)};
+    part_.ranks().all_reduce(sum, Reduce::sum, label);
     return sum[0];
   }
 
   /// Exchanges the bits of active vertices, and their states if compute() reads them. A bound that this rank
   /// has sent is never below the vertex's state.
-  void share_senders(const View& view, std::span<const Vertex> front) {
+  void share_senders(const View& view, std::span<const Vertex> frontier) {
     bits_->share(senders_);
-    if constexpr (!kShares) return;
+    if constexpr (!kSharesStates) return;
     constexpr const char* kLabel = "states of active vertices";
     if constexpr (E::kBinsByLevel) {
-      by_hosts_.share_changed(view.states, front, kLabel);
+      host_router_.share_changed(view.states, frontier, kLabel);
     } else {
       executor_.wait(kLabel);
-      rows_.router().share(view.states, kLabel, 1, executor_.stream());
+      part_.router().share(view.states, kLabel, 1, executor_.stream());
     }
   }
   /// A rank's copies of remote states hold sums not yet sent: here, zero.
-  void forget_others(const View& view) {
+  void clear_remote_states(const View& view) {
     executor_.fill(view.states, 0, view.first * sizeof(State));
     executor_.fill(view.states + view.last, 0, (vertices_ - view.last) * sizeof(State));
   }
 
-  const RankPart& rows_;
+  const RankPart& part_;
   E& executor_;
   LaneCounts<E>& counts_;
   Adjacency& in_;
   SharedBits<E>* bits_;
-  Router by_hosts_;         ///< for states in host memory
+  Router host_router_;      ///< for states in host memory
   std::uint32_t* senders_;  ///< bits of active vertices
   std::uint64_t vertices_;
-  AccDirection asked_;
+  AccDirection requested_;
   bool pulled_ = false;
   /// Lower bound of the edges of vertices that have not sent. Parts of a sum are sent once, after which the
   /// state is final; vertices with bounds at the current level may send again.
-  std::uint64_t left_;
-  std::uint64_t front_edges_ = 0, looked_at_ = 0;  ///< of the last round
+  std::uint64_t remaining_edges_;
+  std::uint64_t frontier_edges_ = 0, edges_read_ = 0;  ///< of the last round
 };
 
 }  // namespace sluice::acc

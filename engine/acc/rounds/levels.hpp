@@ -16,28 +16,28 @@ class Levels : public FrontierRounds<Program, E, R> {
 
   void run(AccStats& stats) {
     this->start();
-    Communicator& ranks = this->rows().ranks();
+    Communicator& ranks = this->part().ranks();
     AccRound at;
-    for (std::uint64_t least = 0;; least += this->bins()) {
-      std::uint64_t lowest[] = {this->lowest(least)};
+    for (std::uint64_t first_level = 0;; first_level += this->bins()) {
+      std::uint64_t lowest[] = {this->lowest(first_level)};
       ranks.all_reduce(lowest, Reduce::min, "the lowest level");
       if (lowest[0] > last_level_) break;
-      this->open(least = lowest[0]);
+      this->open_level(first_level = lowest[0]);
       bool refilled = true;
-      for (std::uint64_t bin = 0, last = this->bins(); bin < this->bins();) {
-        at.level = least + bin;
+      for (std::uint64_t bin = 0, last_bin = this->bins(); bin < this->bins();) {
+        at.level = first_level + bin;
         ++at.round;
-        const RoundWork all = this->end(this->round(at, bin), at);
+        const RoundWork total = this->end_round(this->round(at, bin), at);
         // Entries sent to other ranks may have changed no state there.
-        if (all.active > 0) {
+        if (total.active > 0) {
           stats.add({.level = at.level,
                      .pull = this->pulled(),
                      .refilled = std::exchange(refilled, false) || this->balloted(),
-                     .active = all.active,
-                     .edges = all.edges});
-          stats.levels += std::exchange(last, bin) != bin;
+                     .active = total.active,
+                     .edges = total.edges});
+          stats.levels += std::exchange(last_bin, bin) != bin;
         }
-        bin = all.next;
+        bin = total.next;
       }
     }
   }

@@ -20,9 +20,9 @@ namespace sluice::acc {
 
 /// Do lanes only mark vertices that a push activates, for a ballot? With jit, if many own vertices push.
 /// (Vertices activated by pulls, next levels and other ranks are balloted only with filter `ballot`.)
-inline bool wants_ballot(AccFilter filter, std::uint64_t active, std::uint64_t own) {
+inline bool should_ballot(AccFilter filter, std::uint64_t active, std::uint64_t own_vertices) {
   constexpr std::uint64_t kFewOfVertices = 8;
-  return filter == AccFilter::ballot || (filter == AccFilter::jit && active > own / kFewOfVertices);
+  return filter == AccFilter::ballot || (filter == AccFilter::jit && active > own_vertices / kFewOfVertices);
 }
 
 /// The marked own vertices of the i-th word with own vertices.
@@ -32,7 +32,7 @@ struct OwnMarks {
 
   SLUICE_HD std::uint64_t word(std::uint64_t i) const { return view.first / kBitsOfWord + i; }
   SLUICE_HD std::uint32_t operator[](std::uint64_t i) const {
-    return view.marks[word(i)] & bits_within(word(i), view.first, view.last);
+    return view.marks[word(i)] & range_mask(word(i), view.first, view.last);
   }
 };
 
@@ -51,33 +51,33 @@ struct CountMarked {
 template <class View>
 struct ListMarked {
   OwnMarks<View> marks;
-  const std::uint64_t* places;  ///< [words + 1] place of each word's first vertex on the list
+  const std::uint64_t* positions;  ///< [words + 1] place of each word's first vertex on the list
   std::uint64_t words;
   LaneOutput output;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
     const View& view = marks.view;
-    Vertex* next = output.lists + view.first + places[i];
-    for (std::uint32_t left = marks[i]; left != 0; left &= left - 1) {
-      const auto v = static_cast<Vertex>(marks.word(i) * kBitsOfWord + lowest_bit(left));
+    Vertex* next = output.lists + view.first + positions[i];
+    for (std::uint32_t bits = marks[i]; bits != 0; bits &= bits - 1) {
+      const auto v = static_cast<Vertex>(marks.word(i) * kBitsOfWord + lowest_bit(bits));
       *next++ = v;
       if constexpr (VoteProgram<typename View::Program> && !Lane::kPullsIntoBits) lane.add(1, view.degree(v));
     }
-    if (i == 0) output.sizes[view.own] = places[words];
+    if (i == 0) output.sizes[view.own_rank] = positions[words];
   }
 };
 
 template <Executor E>
 class MarkedList {
  public:
-  /// For vertices whose marks are in `words` words; allocates nothing unless `asked`. Keeps a reference to
+  /// For vertices whose marks are in `words` words; allocates nothing unless `enabled`. Keeps a reference to
   /// the executor.
-  MarkedList(const Device& device, E& executor, std::uint64_t words, bool asked)
-      : executor_(executor), words_(words), places_(device, asked ? words + 1 : 0, "worklists") {
-    if (!asked) return;
-    executor_.fill(places_.data(), 0, places_.bytes());
-    executor_.exclusive_sum(places_.data(), words_);  // allocates before lists take the remaining memory
+  MarkedList(const Device& device, E& executor, std::uint64_t words, bool enabled)
+      : executor_(executor), words_(words), positions_(device, enabled ? words + 1 : 0, "worklists") {
+    if (!enabled) return;
+    executor_.fill(positions_.data(), 0, positions_.bytes());
+    executor_.exclusive_sum(positions_.data(), words_);  // allocates before lists take the remaining memory
   }
 
   /// Writes the marked vertices of `view` to the own list of `output`, which must be empty; for a vote it
@@ -85,15 +85,15 @@ class MarkedList {
   template <class View>
   void list(const View& view, const LaneOutput& output) {
     const OwnMarks<View> marks{view};
-    executor_.for_each(words_, output, CountMarked<View>{marks, places_.data()});
-    executor_.exclusive_sum(places_.data(), words_);
-    executor_.for_each(words_, output, ListMarked<View>{marks, places_.data(), words_, output});
+    executor_.for_each(words_, output, CountMarked<View>{marks, positions_.data()});
+    executor_.exclusive_sum(positions_.data(), words_);
+    executor_.for_each(words_, output, ListMarked<View>{marks, positions_.data(), words_, output});
   }
 
  private:
   E& executor_;
   std::uint64_t words_;
-  Buffer<std::uint64_t> places_;
+  Buffer<std::uint64_t> positions_;
 };
 
 }  // namespace sluice::acc

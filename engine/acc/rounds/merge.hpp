@@ -29,13 +29,13 @@ struct MergeRows {
   Vertex* states = nullptr;            ///< [vertices]
 
   /// Is v known to be in the tree of `root`? Trees only merge, so this stays true.
-  SLUICE_HD bool is_spared(Vertex v, Vertex root) const {
+  SLUICE_HD bool is_skipped(Vertex v, Vertex root) const {
     return root != kNoVertex && !program.active(load(states + v), root);
   }
   SLUICE_HD bool join_edge(Vertex v, Vertex target, EdgeIndex e, const float* weights,
-                           std::uint64_t most_steps = ~std::uint64_t{0}) const {
+                           std::uint64_t max_steps = ~std::uint64_t{0}) const {
     const AccEdge<Vertex> edge{v, target, e, AccRound{1, 0}, states, weights};
-    return !program.compute(edge) || join(program, states, v, target, most_steps);
+    return !program.compute(edge) || join(program, states, v, target, max_steps);
   }
 };
 
@@ -49,16 +49,17 @@ struct BeginRoots {
   }
 };
 
-/// Joins edges [from, to) of every own vertex's list, except for spared vertices. sums[0] counts these edges,
-/// and sums[1] the vertices. With `left`, edges whose roots are far away are skipped, and *left is set.
+/// Joins edges [begin, end) of every own vertex's list, except for skipped vertices. sums[0] counts these
+/// edges, and sums[1] the vertices. With `deferred`, edges whose roots are far away are left out, and
+/// *deferred is set.
 template <class Program>
 struct JoinRange {
   MergeRows<Program> rows;
-  Vertex spared_root;
-  EdgeIndex from, to;
+  Vertex skipped_root;
+  EdgeIndex begin, end;
   const Vertex* targets;
   const float* weights;
-  unsigned long long* left = nullptr;
+  unsigned long long* deferred = nullptr;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
@@ -69,40 +70,41 @@ struct JoinRange {
   SLUICE_HD EdgeIndex join_edges(std::uint64_t row) const {
     const EdgeIndex list = rows.offsets[row], degree = rows.offsets[row + 1] - list;
     const auto v = static_cast<Vertex>(rows.first + row);
-    if (degree <= from || rows.is_spared(v, spared_root)) return 0;
-    const EdgeIndex last = degree < to ? degree : to;
-    for (EdgeIndex e = list + from; e < list + last; ++e)
-      if (!rows.join_edge(v, targets[e], e, weights, left ? kNearRoot : ~std::uint64_t{0})) store(left, 1ull);
-    return last - from;
+    if (degree <= begin || rows.is_skipped(v, skipped_root)) return 0;
+    const EdgeIndex last = degree < end ? degree : end;
+    for (EdgeIndex e = list + begin; e < list + last; ++e)
+      if (!rows.join_edge(v, targets[e], e, weights, deferred ? kMaxRootSteps : ~std::uint64_t{0}))
+        store(deferred, 1ull);
+    return last - begin;
   }
 };
 
-/// Joins the same edges once more, if any were skipped.
+/// Joins the same edges once more, if any were deferred.
 template <class Program>
-struct JoinLeft {
+struct JoinDeferred {
   JoinRange<Program> join;
-  const unsigned long long* left;
+  const unsigned long long* deferred;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t row, Lane&) const {
-    if (*left > 0) join.join_edges(row);
+    if (*deferred > 0) join.join_edges(row);
   }
 };
 
 /// JoinRange for the vertices that are joined first, or for all others.
-template <class Program, bool first>
-struct JoinSome {
+template <class Program, bool early>
+struct JoinSubset {
   JoinRange<Program> join;
   std::uint64_t rows;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
-    const std::uint64_t row = first ? first_joined(i) : i;
-    if (first ? row < rows : !joins_first(row)) join(row, lane);
+    const std::uint64_t row = early ? early_row(i) : i;
+    if (early ? row < rows : !is_joined_early(row)) join(row, lane);
   }
 };
 
-/// Joins the ends of all edges of vertices that are not spared.
+/// Joins the ends of all edges of vertices that are not skipped.
 template <class Program>
 struct JoinEdges {
   MergeRows<Program> rows;
@@ -110,21 +112,21 @@ struct JoinEdges {
   const Vertex* targets;
   const float* weights;
 
-  SLUICE_HD bool sends(Vertex v) const { return !rows.is_spared(v, hub_root); }
+  SLUICE_HD bool sends(Vertex v) const { return !rows.is_skipped(v, hub_root); }
   template <class Lane>
   SLUICE_HD void edge(Vertex v, EdgeIndex e, Lane&) const {
     rows.join_edge(v, targets[e], e, weights);
   }
 };
 
-/// Is a row's vertex not spared?
+/// Is a row's vertex not skipped?
 template <class Program>
-struct NotSpared {
+struct NotSkipped {
   MergeRows<Program> rows;
   Vertex hub_root;
 
   SLUICE_HD bool operator()(std::uint64_t row) const {
-    return !rows.is_spared(static_cast<Vertex>(rows.first + row), hub_root);
+    return !rows.is_skipped(static_cast<Vertex>(rows.first + row), hub_root);
   }
 };
 
@@ -133,16 +135,16 @@ class Merge {
  public:
   Merge(const AccGraph& graph, const Program& program)
       : device_(graph.device()),
-        rows_(graph.rank_part()),
-        executor_(device_, rows_.lists().edges),
-        states_(device_, rows_, executor_, graph.vertices()),
+        part_(graph.rank_part()),
+        executor_(device_, part_.lists().edges),
+        states_(device_, part_, executor_, graph.vertices()),
         counters_(device_, LaneOutput::kSums + 1, "counts"),
         sampled_(device_),
-        forests_(device_, rows_, graph.vertices()),
+        forests_(device_, part_, graph.vertices()),
         lists_(graph.complete() && device_.is_cuda() ? Adjacency(device_, graph.out())
-                                                     : Adjacency(device_, rows_, rows_.out(), 0)) {
+                                                     : Adjacency(device_, part_, part_.out(), 0)) {
     output_.sums = counters_.data();
-    view_ = {program, rows_.first(), lists_.offsets(), states_.data()};
+    view_ = {program, part_.first(), lists_.offsets(), states_.data()};
   }
 
   void run(AccStats& stats) {
@@ -150,7 +152,7 @@ class Merge {
     if constexpr (R::kComplete) {
       run_whole(stats);
     } else {
-      run_shared_out(stats);
+      run_partitioned(stats);
     }
   }
 
@@ -167,32 +169,32 @@ class Merge {
   void plan(AccStats& stats) const { stats.add_traffic(lists_.lists().traffic()); }
 
  private:
-  std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
+  std::uint64_t own_rows() const { return part_.last() - part_.first(); }
 
   void begin_roots() { executor_.for_each(states_.size(), {}, BeginRoots{states_.data()}); }
   /// Sets every state to the root of the vertex's tree.
   void compress_states() { executor_.for_each(states_.size(), output_, Compress{states_.data()}); }
 
-  void join_some(Vertex spared_root, EdgeIndex from, EdgeIndex to) {
+  void join_range(Vertex skipped_root, EdgeIndex begin, EdgeIndex end) {
     const SweepPage whole = lists_.lists().whole();
     executor_.for_each(own_rows(), output_,
-                       JoinRange<Program>{view_, spared_root, from, to, whole.sources, whole.weights});
+                       JoinRange<Program>{view_, skipped_root, begin, end, whole.sources, whole.weights});
   }
 
   /// Joins the sampled edges in steps, so that few lanes change the same words at a time.
   void join_sampled() {
     const SweepPage whole = lists_.lists().whole();
-    unsigned long long* const left = counters_.data() + LaneOutput::kSums;
+    unsigned long long* const deferred = counters_.data() + LaneOutput::kSums;
     JoinRange<Program> first{view_, kNoVertex, 0, 1, whole.sources, whole.weights};
-    const JoinLeft<Program> again{first, left};
-    first.left = left;
+    const JoinDeferred<Program> again{first, deferred};
+    first.deferred = deferred;
     executor_.for_each(own_rows(), output_, first);
     compress_states();
     executor_.for_each(own_rows(), {}, again);
     const JoinRange<Program> others{view_, kNoVertex, 1, kSampledEdges, whole.sources, whole.weights};
-    executor_.for_each(count_first_joined(own_rows()), output_, JoinSome<Program, true>{others, own_rows()});
+    executor_.for_each(count_early_rows(own_rows()), output_, JoinSubset<Program, true>{others, own_rows()});
     compress_states();
-    executor_.for_each(own_rows(), output_, JoinSome<Program, false>{others, own_rows()});
+    executor_.for_each(own_rows(), output_, JoinSubset<Program, false>{others, own_rows()});
   }
 
   /// Rounds that join one edge of every vertex, then a round for all remaining edges.
@@ -200,13 +202,13 @@ class Merge {
     begin_roots();
     LargestTree largest;
     EdgeIndex joined = 0;
-    while (joined < kSampledEdges && largest.share < kNearlyAll) {
-      join_some(kNoVertex, joined, joined + 1);
+    while (joined < kSampledEdges && largest.share < kDominantShare) {
+      join_range(kNoVertex, joined, joined + 1);
       ++joined;
       end_round(stats);
-      if (rows_.symmetric()) largest = sampled_.largest(executor_, states_.data(), 0, states_.size());
+      if (part_.symmetric()) largest = sampled_.largest(executor_, states_.data(), 0, states_.size());
     }
-    join_some(largest.root, joined, std::numeric_limits<Vertex>::max());
+    join_range(largest.root, joined, std::numeric_limits<Vertex>::max());
     end_round(stats);
   }
 
@@ -218,7 +220,7 @@ class Merge {
     stats.add({.active = sums[1], .edges = sums[0]});
   }
 
-  void run_shared_out(AccStats& stats) {
+  void run_partitioned(AccStats& stats) {
     begin_roots();
     std::vector<bool> done(lists_.paged() ? lists_.partitions() : 0);
     lists_.paged() ? join_first_partition(done) : join_sampled();
@@ -226,40 +228,42 @@ class Merge {
     lists_.paged() ? join_partitions(done, hub_root) : join(lists_.lists().whole(), hub_root);
     std::uint64_t sums[] = {0, own_rows()};
     executor_.read(sums, counters_.data(), 1, "the edges of a merge");
-    rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
-    forests_.join(executor_, view_.program, states_.data(), sampled_, most_hang_from_hub_ ? hub_ : kNoVertex);
+    part_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
+    forests_.join(executor_, view_.program, states_.data(), sampled_, most_below_hub_ ? hub_ : kNoVertex);
     executor_.wait("the trees of ranks");
     stats.add({.active = sums[1], .edges = sums[0]});
   }
 
-  /// Chooses the hub, whose tree's vertices are spared, the same on all ranks; returns its root or kNoVertex.
-  /// It is a small vertex (lists begin with these) that every rank finds in its own largest tree; or else the
-  /// vertex of most edges, which may join that tree later. All ranks call it.
+  /// Chooses the hub, whose tree's vertices are skipped, the same on all ranks; returns its root or
+  /// kNoVertex. It is a small vertex (lists begin with these) that every rank finds in its own largest tree;
+  /// or else the vertex of most edges, which may join that tree later. All ranks call it.
   Vertex find_hub() {
-    if (!rows_.symmetric()) return kNoVertex;
+    if (!part_.symmetric()) return kNoVertex;
     compress_states();
-    constexpr std::uint64_t kHubs = SampledRoots::kFirst;
-    std::array<std::uint64_t, kHubs + 1> all{};
-    const std::span few(all.data(), std::min<std::uint64_t>(kHubs, states_.size()));
-    const Vertex root = sampled_.largest(executor_, states_.data(), rows_.first(), rows_.last(), few).root;
-    if (rows_.ranks().size() == 1) return hub_ = root;
-    for (std::uint64_t& of_vertex : few) of_vertex = own_rows() == 0 || of_vertex == root;
-    all.back() = most_edges();
-    rows_.ranks().all_reduce(all, Reduce::min, "the tree of most vertices");
-    const auto common = std::find(all.begin(), all.end() - 1, 1u);
-    most_hang_from_hub_ = common != all.end() - 1;
-    hub_ = static_cast<Vertex>(most_hang_from_hub_ ? common - all.begin() : all.back());
-    return most_hang_from_hub_ && own_rows() > 0 ? root : root_of_hub();
+    constexpr std::uint64_t kHubs = SampledRoots::kMaxFirst;
+    std::array<std::uint64_t, kHubs + 1> in_largest{};
+    const std::span first_roots(in_largest.data(), std::min<std::uint64_t>(kHubs, states_.size()));
+    const Vertex root =
+        sampled_.largest(executor_, states_.data(), part_.first(), part_.last(), first_roots).root;
+    if (part_.ranks().size() == 1) return hub_ = root;
+    for (std::uint64_t& of_vertex : first_roots) of_vertex = own_rows() == 0 || of_vertex == root;
+    in_largest.back() = max_degree_key();
+    part_.ranks().all_reduce(in_largest, Reduce::min, "the tree of most vertices");
+    const auto common = std::find(in_largest.begin(), in_largest.end() - 1, 1u);
+    most_below_hub_ = common != in_largest.end() - 1;
+    hub_ = static_cast<Vertex>(most_below_hub_ ? common - in_largest.begin() : in_largest.back());
+    return most_below_hub_ && own_rows() > 0 ? root : root_of_hub();
   }
 
   /// Returns the first vertex of highest degree in a sample of own vertices. The bits above it hold a number
   /// that falls with its degree, so that the minimum over ranks has the highest degree.
-  std::uint64_t most_edges() const {
+  std::uint64_t max_degree_key() const {
     constexpr std::uint64_t kSampled = 64;  // vertices, whose degree reads are far apart
-    const std::uint64_t stride = own_rows() / kSampled + 1, most = ~std::uint32_t{0};
+    const std::uint64_t stride = own_rows() / kSampled + 1, max_degree = ~std::uint32_t{0};
     std::uint64_t first = ~std::uint64_t{0};
-    for (std::uint64_t v = rows_.first(); v < rows_.last(); v += stride)
-      first = std::min(first, (most - std::min(rows_.degree(static_cast<Vertex>(v)), most)) << 32 | v);
+    for (std::uint64_t v = part_.first(); v < part_.last(); v += stride)
+      first = std::min(first,
+                       (max_degree - std::min(part_.degree(static_cast<Vertex>(v)), max_degree)) << 32 | v);
     return first;
   }
 
@@ -277,7 +281,7 @@ class Merge {
   }
 
   void join(const SweepPage& page, Vertex hub_root) {
-    executor_.for_each_edge({nullptr, rows_.first() + page.begin, page.end - page.begin, rows_.first(),
+    executor_.for_each_edge({nullptr, part_.first() + page.begin, page.end - page.begin, part_.first(),
                              lists_.offsets(), page.mapped()},
                             output_, JoinEdges<Program>{view_, hub_root, page.sources, page.weights});
   }
@@ -288,51 +292,51 @@ class Merge {
                        [&](const SweepPage& page) { join(page, page.in_place ? hub_root : kNoVertex); });
   }
 
-  /// Joins the partition of the highest sampled degree: its tree may spare other partitions.
+  /// Joins the partition of the highest sampled degree: other partitions may then be skipped.
   void join_first_partition(std::vector<bool>& done) {
     if (own_rows() == 0) return;
     const SweepPages& pages = *lists_.lists().pages();
-    const std::uint32_t p = pages.plan().owner(static_cast<Vertex>(most_edges()) - rows_.first());
+    const std::uint32_t p = pages.plan().owner(static_cast<Vertex>(max_degree_key()) - part_.first());
     std::vector<std::uint64_t> waiting(done.size());
     waiting[p] = pages.edges(p);
     join_waiting(waiting, kNoVertex);
     done[p] = true;
   }
 
-  /// Joins the other partitions, a few at first: the trees joined so far may spare more partitions.
+  /// Joins the other partitions, a few at first: then more partitions may be skipped.
   void join_partitions(std::vector<bool>& done, Vertex hub_root) {
     for (std::uint64_t count = 1;; count *= 2) {
-      std::vector<std::uint64_t> waiting = edges_not_spared(hub_root);
-      std::uint64_t some = 0;
+      std::vector<std::uint64_t> waiting = edges_not_skipped(hub_root);
+      std::uint64_t selected = 0;
       for (std::uint64_t p = 0; p < done.size(); ++p) {
-        if (done[p] || some == count) waiting[p] = 0;
+        if (done[p] || selected == count) waiting[p] = 0;
         if (waiting[p] == 0) continue;
         done[p] = true;
-        ++some;
+        ++selected;
       }
-      if (some == 0) return;
+      if (selected == 0) return;
       join_waiting(waiting, hub_root);
       hub_root = compress_all();
     }
   }
 
-  /// Edges of vertices that are not spared, by partition.
-  std::vector<std::uint64_t> edges_not_spared(Vertex hub_root) {
-    return lists_.count_edges(executor_, own_rows(), NotSpared<Program>{view_, hub_root});
+  /// Edges of vertices that are not skipped, by partition.
+  std::vector<std::uint64_t> edges_not_skipped(Vertex hub_root) {
+    return lists_.count_edges(executor_, own_rows(), NotSkipped<Program>{view_, hub_root});
   }
 
   const Device& device_;
-  const RankPart& rows_;
+  const RankPart& part_;
   E executor_;
   VertexStates<Vertex, E> states_;
-  Buffer<unsigned long long> counters_;  ///< sums, and whether edges were skipped
+  Buffer<unsigned long long> counters_;  ///< sums, and whether edges were deferred
   SampledRoots sampled_;
   RankForests forests_;
   Adjacency lists_;
   LaneOutput output_;
   MergeRows<Program> view_;
   Vertex hub_ = kNoVertex;
-  bool most_hang_from_hub_ = false;  ///< most own vertices of every rank are in the hub's tree
+  bool most_below_hub_ = false;  ///< most own vertices of every rank are in the hub's tree
 };
 
 }  // namespace sluice::acc

@@ -20,18 +20,18 @@ struct SettleUnreachable {
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t row, Lane&) const {
-    if (in_offsets[row] == in_offsets[row + 1]) take_bit(view.settled, static_cast<Vertex>(view.first + row));
+    if (in_offsets[row] == in_offsets[row + 1]) set_bit(view.settled, static_cast<Vertex>(view.first + row));
   }
 };
 
 /// Marks the frontier as bits.
-struct MarkFront {
+struct MarkFrontier {
   const Vertex* front;
   std::uint32_t* marks;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    take_bit(marks, front[i]);
+    set_bit(marks, front[i]);
   }
 };
 
@@ -55,16 +55,17 @@ struct CountUnsettled {
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    const std::uint64_t word = view.first / kBitsOfWord + i, from = word * kBitsOfWord;
-    std::uint64_t begin = from < view.first ? view.first : from;
-    const std::uint64_t end = from + kBitsOfWord < view.last ? from + kBitsOfWord : view.last;
+    const std::uint64_t word = view.first / kBitsOfWord + i, word_begin = word * kBitsOfWord;
+    std::uint64_t begin = word_begin < view.first ? view.first : word_begin;
+    const std::uint64_t end = word_begin + kBitsOfWord < view.last ? word_begin + kBitsOfWord : view.last;
     while (begin < end) {
       const unsigned p = partitions.owner(begin - view.first);
-      std::uint64_t stop = view.first + partitions.begins[p + 1];
-      if (stop > end) stop = end;
-      if (const unsigned count = count_bits(~view.settled[word] & bits_within(word, begin, stop)); count > 0)
+      std::uint64_t range_end = view.first + partitions.begins[p + 1];
+      if (range_end > end) range_end = end;
+      if (const unsigned count = count_bits(~view.settled[word] & range_mask(word, begin, range_end));
+          count > 0)
         fetch_add(counts + p, count);
-      begin = stop;
+      begin = range_end;
     }
   }
 };
@@ -87,11 +88,11 @@ struct PullEdges {
   SLUICE_HD bool accept(std::uint64_t row, EdgeIndex e, Lane& lane) const {
     const auto v = static_cast<Vertex>(view.first + row);
     const auto value = view.program.compute({sources[e], v, e, at, view.states, weights});
-    if (!combine_alone(view.program, view.states + v, value, at).active) return false;
+    if (!combine_exclusive(view.program, view.states + v, value, at).active) return false;
     if constexpr (Lane::kPullsIntoBits) {
       lane.add(1, view.degree(v));
     } else if (view.ballot) {
-      take_bit(found_bits, v);
+      set_bit(found_bits, v);
     } else {
       view.list_own(v, lane);
     }
@@ -102,13 +103,13 @@ struct PullEdges {
   std::uint64_t word(std::uint64_t row) const { return (view.first + row) / kBitsOfWord; }
   std::uint64_t first_row(std::uint64_t word) const { return word * kBitsOfWord - view.first; }
   std::uint32_t wanted(std::uint64_t word, const RowRange& rows) const {
-    return ~view.settled[word] & bits_within(word, view.first + rows.begin, view.first + rows.end);
+    return ~view.settled[word] & range_mask(word, view.first + rows.begin, view.first + rows.end);
   }
   template <class Lane>
   void found(std::uint64_t word, std::uint32_t bits, Lane& lane) const {
     found_bits[word] |= bits;
     view.settled[word] |= bits;
-    lane.count(view.own, std::popcount(bits));
+    lane.count(view.own_rank, std::popcount(bits));
   }
 };
 

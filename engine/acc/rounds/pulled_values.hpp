@@ -64,7 +64,7 @@ struct PulledValues {
   }
 
   /// Combines the joined values into the state of the row's vertex.
-  SLUICE_HD Combined<State> put(std::uint64_t row, State before, State total) const {
+  SLUICE_HD Combined<State> apply(std::uint64_t row, State before, State total) const {
     const State now = result(before, total);
     if (now == before) return {false, now};
     store(states + vertex(row), now);

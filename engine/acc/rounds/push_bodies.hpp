@@ -30,7 +30,7 @@ struct FrontierView {
   std::uint32_t* marks = nullptr;      ///< bits of vertices that are on a list
   std::uint32_t* settled = nullptr;    ///< bits of vertices that a vote no longer changes
   OwnershipView ranks;
-  unsigned own = 0;
+  unsigned own_rank = 0;
   bool ballot = false;  ///< activated own vertices are only marked, not listed
 
   SLUICE_HD bool owns(Vertex v) const { return kComplete || v - first < last - first; }
@@ -42,7 +42,7 @@ struct FrontierView {
     if constexpr (kComplete) states[v] = program.init(v, degree(v));
   }
 
-  SLUICE_HD bool refuses(Vertex v) const {
+  SLUICE_HD bool is_settled(Vertex v) const {
     if constexpr (VoteProgram<Program>) return has_bit(settled, v);
     return false;
   }
@@ -54,41 +54,42 @@ struct FrontierView {
     if constexpr (kComplete) {
       reach_own(v, value, at, lane);
     } else {
-      owns(v) ? reach_own(v, value, at, lane) : reach_other(v, value, at, lane);
+      owns(v) ? reach_own(v, value, at, lane) : reach_remote(v, value, at, lane);
     }
   }
 
   template <class Lane>
-  SLUICE_HD void reach_other(Vertex v, State value, const AccRound& at, Lane& lane) const {
-    if (!combine_to_send(program, states + v, value, at)) return;
-    if (!has_bit(marks, v) && take_bit(marks, v)) lane.append(ranks.owner(v), v);
+  SLUICE_HD void reach_remote(Vertex v, State value, const AccRound& at, Lane& lane) const {
+    if (!combine_remote(program, states + v, value, at)) return;
+    if (!has_bit(marks, v) && set_bit(marks, v)) lane.append(ranks.owner(v), v);
   }
 
   template <class Lane>
   SLUICE_HD void reach_own(Vertex v, State value, const AccRound& at, Lane& lane) const {
-    note(v, combine_into(program, states + v, value, at), at, lane);
+    list_if_active(v, combine_atomic(program, states + v, value, at), at, lane);
   }
 
   /// Lists an own vertex, or adds it to its bin, if the value combined into its state has activated it.
   template <class Lane>
-  SLUICE_HD void note(Vertex v, const Combined<State>& is, const AccRound& at, Lane& lane) const {
-    if (!is.active) return;
+  SLUICE_HD void list_if_active(Vertex v, const Combined<State>& result, const AccRound& at,
+                                Lane& lane) const {
+    if (!result.active) return;
     if constexpr (AggregationProgram<Program>) {
-      const std::uint64_t level = program.level(is.now);
+      const std::uint64_t level = program.level(result.now);
       if constexpr (Lane::kBinsByLevel) return lane.bin(v, level);
       if (level != at.level) return;
     }
     // In a vote each vertex becomes active only once.
-    if ((kComplete && VoteProgram<Program>) || (take_bit(marks, v) && !ballot)) list_own(v, lane);
+    if ((kComplete && VoteProgram<Program>) || (set_bit(marks, v) && !ballot)) list_own(v, lane);
   }
 
   /// Lists or marks an own vertex active in the next round; for votes, sums[1] counts the edges.
   template <class Lane>
   SLUICE_HD void list_own(Vertex v, Lane& lane) const {
     if constexpr (!kComplete) {
-      if (ballot) return static_cast<void>(take_bit(marks, v));
+      if (ballot) return static_cast<void>(set_bit(marks, v));
     }
-    lane.append(own, v);
+    lane.append(own_rank, v);
     if constexpr (VoteProgram<Program>) lane.add(1, degree(v));
   }
 };
@@ -102,7 +103,7 @@ struct StartVote {
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
     const auto v = static_cast<Vertex>(i);
     view.begin(v);
-    if (view.program.settled(view.states[v])) take_bit(view.settled, v);
+    if (view.program.settled(view.states[v])) set_bit(view.settled, v);
     if (view.owns(v) && view.program.starts(v)) view.list_own(v, lane);
   }
 };
@@ -120,17 +121,17 @@ struct StartLevels {
   }
 };
 
-/// Finds the lowest level of `vertices` that is at least `least`.
+/// Finds the lowest level of `vertices` that is at least `min_level`.
 template <class View>
 struct LowestLevel {
   View view;
   VertexRange vertices;
-  std::uint64_t least;
+  std::uint64_t min_level;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
     const std::uint64_t level = view.level(vertices[i]);
-    if (level >= least) lane.lowest(level);
+    if (level >= min_level) lane.lowest(level);
   }
 };
 
@@ -149,7 +150,7 @@ struct OpenLevel {
 
 /// Copies listed own vertices to the frontier.
 template <class View>
-struct TakeFront {
+struct LoadFrontier {
   View view;
   const Vertex* listed;
   Vertex* front;
@@ -157,8 +158,8 @@ struct TakeFront {
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
     const Vertex v = front[i] = listed[i];
-    if constexpr (!View::kComplete) drop_bit(view.marks, v);
-    if constexpr (VoteProgram<typename View::Program>) take_bit(view.settled, v);
+    if constexpr (!View::kComplete) clear_bit(view.marks, v);
+    if constexpr (VoteProgram<typename View::Program>) set_bit(view.settled, v);
   }
 };
 
@@ -187,7 +188,7 @@ struct PushEdges {
   template <class Lane>
   SLUICE_HD void edge(Vertex u, EdgeIndex e, Lane& lane) const {
     const Vertex v = targets[e];
-    if (view.refuses(v)) return;
+    if (view.is_settled(v)) return;
     view.reach(v, view.program.compute({u, v, e, at, view.states, weights}), at, lane);
   }
 };
@@ -206,15 +207,15 @@ struct PackEntries {
     const Vertex v = listed[i];
     block.states[i] = view.states[v];
     block.vertices[i] = v;
-    drop_bit(view.marks, v);
+    clear_bit(view.marks, v);
     if constexpr (SumProgram<Program>) view.states[v] = 0;
-    if constexpr (VoteProgram<Program>) take_bit(view.settled, v);
+    if constexpr (VoteProgram<Program>) set_bit(view.settled, v);
   }
 };
 
 /// Combines entries received from another rank.
 template <class View>
-struct TakeEntries {
+struct ReceiveEntries {
   View view;
   AccRound at;
   EntryBlock<typename View::State> block;
@@ -222,7 +223,7 @@ struct TakeEntries {
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
     const Vertex v = block.vertices[i];
-    if (!view.refuses(v)) view.reach_own(v, block.states[i], at, lane);
+    if (!view.is_settled(v)) view.reach_own(v, block.states[i], at, lane);
   }
 };
 

@@ -21,32 +21,32 @@ namespace {
 constexpr std::uint64_t kWholeVertexBytes = 8 + 6 * sizeof(Vertex) + 1, kWholeBytes = 96u << 20;
 
 /// Number of places where weights are sampled, and weights in each.
-constexpr std::uint64_t kSampledPlaces = 64, kSampledAtOnce = 1024;
+constexpr std::uint64_t kSampledBlocks = 64, kBlockWeights = 1024;
 
 constexpr std::uint64_t kListsAtOnce = 1u << 12;
 
 /// Bytes per vertex that ranks exchange: a state and a vertex, rounded up.
-constexpr std::uint64_t kMostOnTheWay = 16;
+constexpr std::uint64_t kExchangedVertexBytes = 16;
 
 constexpr const char* kAllLists = "the lists of all ranks";
 
 Router router_of(Communicator& ranks, const Device& device, const AccNeeds& needs, DeviceRanks* link,
                  Ownership owners) {
   if (needs.on_hosts) return Router(ranks, std::move(owners));
-  const std::uint64_t all = std::max<std::uint64_t>(owners.vertices(), 1) * kMostOnTheWay;
+  const std::uint64_t all = std::max<std::uint64_t>(owners.vertices(), 1) * kExchangedVertexBytes;
   return Router(ranks, device, link, std::min(all, Router::kPieceBytes), std::move(owners));
 }
 
 /// Calls use(neighbour) for the union of two ascending lists, each neighbour once, without v itself.
 template <class Use>
 void for_each_neighbor(Vertex v, std::span<const Vertex> a, std::span<const Vertex> b, Use&& use) {
-  Vertex last = v;
+  Vertex previous = v;
   bool any = false;
   for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
     const Vertex next = j == b.size() || (i < a.size() && a[i] <= b[j]) ? a[i++] : b[j++];
-    if (next == v || (any && next == last)) continue;
+    if (next == v || (any && next == previous)) continue;
     use(next);
-    last = next;
+    previous = next;
     any = true;
   }
 }
@@ -81,8 +81,8 @@ Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, uns
   for (std::uint64_t v = 0; v < n; ++v) csr.offsets[v + 1] += csr.offsets[v];
   csr.targets = HostArray<Vertex>(csr.offsets[n], "the undirected graph's edges");
   over_lists([&](std::uint64_t v, auto a, auto b) {
-    Vertex* to = csr.targets.data() + csr.offsets[v];
-    for_each_neighbor(static_cast<Vertex>(first + v), a, b, [&](Vertex next) { *to++ = next; });
+    Vertex* next_target = csr.targets.data() + csr.offsets[v];
+    for_each_neighbor(static_cast<Vertex>(first + v), a, b, [&](Vertex next) { *next_target++ = next; });
   });
   return csr;
 }
@@ -116,17 +116,18 @@ bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
 }
 
 /// Are lists of `bytes` bytes brought in partitions? They are if the user asked for it, if they are in a
-/// file, or if they do not fit the device beside `beside` other bytes. (On the host, the ceiling bounds slots
-/// alone.)
-bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
+/// file, or if they do not fit the device beside `other_bytes` other bytes. (On the host, the ceiling bounds
+/// slots alone.)
+bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t other_bytes, const EdgeSource* file,
               const PagingOptions& paging) {
   if (file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic) return true;
   if (paging.partitions == 1) return false;
-  return device.is_cuda() ? bytes + beside > device.memory().available() : bytes > device.memory().ceiling();
+  return device.is_cuda() ? bytes + other_bytes > device.memory().available()
+                          : bytes > device.memory().ceiling();
 }
 
 /// Does a job use ranks or partitions, also because the graph does not fit the device whole?
-bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
+bool is_partitioned(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
   if (place.ranks != nullptr && place.ranks->size() > 1) return true;
   const EdgeSource* const file = graph.edge_source.get();
   if (needs.whole_bytes > 0) return is_paged(device, needs.whole_bytes, 0, file, place.paging);
@@ -134,10 +135,10 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
   if (!device.is_cuda()) return is_paged(device, lists, 0, file, place.paging);
   // A whole graph also needs its in-edges, and worklists by degree.
   const bool in_edges = needs.in_edges && graph.directed && !graph.in.offsets.empty();
-  const std::uint64_t times = in_edges || (needs.simple && graph.directed) ? 2 : 1;
-  const std::uint64_t beside =
-      graph.vertices() * (times * sizeof(EdgeIndex) + kWholeVertexBytes) + kWholeBytes;
-  return is_paged(device, times * lists, beside, file, place.paging);
+  const std::uint64_t copies = in_edges || (needs.simple && graph.directed) ? 2 : 1;
+  const std::uint64_t other_bytes =
+      graph.vertices() * (copies * sizeof(EdgeIndex) + kWholeVertexBytes) + kWholeBytes;
+  return is_paged(device, copies * lists, other_bytes, file, place.paging);
 }
 
 }  // namespace
@@ -152,45 +153,46 @@ bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads)
 
 RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(device),
-      alone_(place.ranks == nullptr ? make_single_rank() : nullptr),
-      own_link_(needs.on_hosts || place.link ? nullptr : connect_gpus(place.ranks, device)),
-      link_(place.link ? place.link : own_link_.get()),
-      router_(router_of(place.ranks == nullptr ? *alone_ : *place.ranks, device, needs, link_,
+      single_(place.ranks == nullptr ? make_single_rank() : nullptr),
+      made_link_(needs.on_hosts || place.link ? nullptr : connect_gpus(place.ranks, device)),
+      link_(place.link ? place.link : made_link_.get()),
+      router_(router_of(place.ranks == nullptr ? *single_ : *place.ranks, device, needs, link_,
                         OwnedRows(graph.out.offsets.span(), place.ranks).owners)),
       paging_(place.paging),
       scratch_(place.scratch),
-      complete_(!is_shared_out(device, graph, needs, place)),
+      complete_(!is_partitioned(device, graph, needs, place)),
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
   const auto rows_of = [&](const Csr& csr, const EdgeSource* file) {
     return SweepRows::of(csr.view(), file, weighted_, first(), last());
   };
   rows_ = rows_of(graph.out, graph.edge_source.get());
-  if (device.is_planning() ? needs.made : needs.simple) make_simple(graph, place);
+  if (device.is_planning() ? needs.makes_simple : needs.simple) make_simple_form(graph, place);
   if (!needs.in_edges) return;
   if (symmetric_) in_rows_ = rows_;
   if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_edge_source.get());
 }
 
-void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
+void RankPart::make_simple_form(const Graph& graph, const AccPlace& place) {
   const unsigned threads = device_.threads();
-  const bool planned = device_.is_planning(), turns = graph.directed && graph.in.offsets.empty();
+  const bool planned = device_.is_planning(), needs_transpose = graph.directed && graph.in.offsets.empty();
   // All ranks throw, or none.
-  Communicator* const others = rows_.file != nullptr ? &ranks() : nullptr;
-  if (!graph.directed && !planned && !any_left(others, is_simple(rows_, first(), threads) ? 0 : 1, kAllLists))
+  Communicator* const agreeing_ranks = rows_.file != nullptr ? &ranks() : nullptr;
+  if (!graph.directed && !planned &&
+      !any_left(agreeing_ranks, is_simple(rows_, first(), threads) ? 0 : 1, kAllLists))
     return;
   if (rows_.file != nullptr || (graph.directed && !complete_)) throw_no_simple_form(place);
   CsrView& lists = rows_.csr;
-  const Csr turned = turns ? transpose(graph.out, threads) : Csr();
+  const Csr transposed = needs_transpose ? transpose(graph.out, threads) : Csr();
   CsrView in;
-  if (graph.directed) in = !turns ? graph.in.view() : planned ? lists : turned.view();
-  made_ = simple_lists(lists, in, first(), threads);
+  if (graph.directed) in = !needs_transpose ? graph.in.view() : planned ? lists : transposed.view();
+  simple_ = simple_lists(lists, in, first(), threads);
   if (planned) {
-    lists.edges = made_.targets.size();
+    lists.edges = simple_.targets.size();
     rows_.max_degree = std::max<EdgeIndex>(longest_list({lists.offsets, lists.vertices + 1}, threads), 1);
     return;
   }
-  rows_ = made_.view();
+  rows_ = simple_.view();
   symmetric_ = true;
 }
 
@@ -198,17 +200,17 @@ double RankPart::mean_weight() const {
   const CsrView& lists = rows_.csr;
   double sums[] = {0, 0};  // sum and number of weights
   if (weighted_ && lists.edges > 0) {
-    const std::uint64_t at_once = std::min(kSampledAtOnce, lists.edges),
-                        places = std::min(kSampledPlaces, lists.edges / at_once);
-    std::vector<float> some(at_once);
-    for (std::uint64_t i = 0; i < places; ++i) {
-      const EdgeIndex at = lists.offsets[0] + lists.edges / places * i;
+    const std::uint64_t block_size = std::min(kBlockWeights, lists.edges),
+                        blocks = std::min(kSampledBlocks, lists.edges / block_size);
+    std::vector<float> weights(block_size);
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+      const EdgeIndex begin = lists.offsets[0] + lists.edges / blocks * i;
       if (rows_.file != nullptr) {
-        rows_.file->read_weights(at, some);
+        rows_.file->read_weights(begin, weights);
       } else {
-        std::copy_n(lists.weights + at, at_once, some.begin());
+        std::copy_n(lists.weights + begin, block_size, weights.begin());
       }
-      for (const float weight : some) sums[0] += static_cast<double>(weight), ++sums[1];
+      for (const float weight : weights) sums[0] += static_cast<double>(weight), ++sums[1];
     }
   }
   ranks().all_reduce(sums, Reduce::sum, "the weights of edges");
@@ -224,25 +226,26 @@ bool RankPart::has_pages(const SweepRows& lists) const {
   return bytes > 0 && is_paged(device_, bytes, 0, device_.is_cuda() ? nullptr : lists.file, paging_);
 }
 
-std::uint64_t RankPart::most_partitions() const {
+std::uint64_t RankPart::max_partitions() const {
   return std::max(paging_.partitions, kMaxPartitions);
 }
 
 std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
-                                                 std::uint64_t most, std::uint64_t taken) const {
+                                                 std::uint64_t max_bytes, std::uint64_t used_bytes) const {
   if (!has_pages(lists)) return nullptr;
   const CsrView& in = lists.csr;
-  const bool worth = paging_.transport == Transport::mapped || paging_.transport == Transport::automatic ||
-                     in.edges * sizeof(Vertex) >= kMinLockedBytes;
-  if (worth) locks = lock_lists(device_, lists);
+  const bool worth_locking = paging_.transport == Transport::mapped ||
+                             paging_.transport == Transport::automatic ||
+                             in.edges * sizeof(Vertex) >= kMinLockedBytes;
+  if (worth_locking) locks = lock_lists(device_, lists);
   PagingOptions paging = paging_;
-  if (paging.slots > 0 && taken > 0) {
-    const std::uint64_t slots = taken * std::max<std::uint64_t>(paging.partitions, 1) /
+  if (paging.slots > 0 && used_bytes > 0) {
+    const std::uint64_t slots = used_bytes * std::max<std::uint64_t>(paging.partitions, 1) /
                                     std::max<std::uint64_t>(edge_bytes(in.edges, weighted_), 1) +
                                 1;
     paging.slots -= std::min<std::uint64_t>(slots, paging.slots - 1);
   }
-  return std::make_unique<SweepPages>(device_, lists, weighted_, paging, most);
+  return std::make_unique<SweepPages>(device_, lists, weighted_, paging, max_bytes);
 }
 
 }  // namespace sluice::acc

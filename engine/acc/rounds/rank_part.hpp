@@ -25,7 +25,7 @@ struct AccNeeds {
   bool weights = false;
   bool simple = false;    ///< undirected, each neighbour once, no self-loops
   bool on_hosts = false;  ///< ranks exchange only data in host memory
-  bool made = false;      ///< for plans: the simple form differs from the graph
+  bool makes_simple = false;  ///< for plans: the simple form differs from the graph
   /// Bytes that a device needs to hold the whole graph; 0: as most programs need.
   std::uint64_t whole_bytes = 0;
 };
@@ -59,16 +59,16 @@ class RankPart {
   const SweepRows& out() const { return rows_; }
   const SweepRows& in() const { return in_rows_; }
   std::uint64_t degree(Vertex v) const {
-    const EdgeIndex* at = rows_.csr.offsets + (v - first());
-    return at[1] - at[0];
+    const EdgeIndex* offsets = rows_.csr.offsets + (v - first());
+    return offsets[1] - offsets[0];
   }
   /// The largest out-degree of an own vertex.
   std::uint64_t largest_degree() const {
     return longest_list({rows_.csr.offsets, rows_.csr.vertices + 1}, device_.threads());
   }
-  /// Own rows with at least `least` edges, ascending.
-  std::vector<Vertex> long_rows(std::uint64_t least) const {
-    return long_lists({rows_.csr.offsets, rows_.csr.vertices + 1}, least, device_.threads());
+  /// Own rows with at least `min_edges` edges, ascending.
+  std::vector<Vertex> long_rows(std::uint64_t min_edges) const {
+    return long_lists({rows_.csr.offsets, rows_.csr.vertices + 1}, min_edges, device_.threads());
   }
   /// Is every edge stored in both directions?
   bool symmetric() const { return symmetric_; }
@@ -81,27 +81,27 @@ class RankPart {
   /// Are `lists` (out() or in()) brought in partitions, given what the device holds now?
   bool has_pages(const SweepRows& lists) const;
   /// The most partitions that most jobs have.
-  std::uint64_t most_partitions() const;
-  /// Makes the partitions of out() or in(), in at most `most` bytes. Returns null if lists are read in place.
-  /// Other device memory must be allocated before. Lists in host memory are page-locked for a GPU, as long as
-  /// `locks` live, if they may be read in place or are long enough for it. `taken`: bytes already used of the
-  /// slots that the user asked for.
+  std::uint64_t max_partitions() const;
+  /// Makes the partitions of out() or in(), in at most `max_bytes` bytes. Returns null if lists are read in
+  /// place. Other device memory must be allocated before. Lists in host memory are page-locked for a GPU, as
+  /// long as `locks` live, if they may be read in place or are long enough for it. `used_bytes`: bytes
+  /// already used of the slots that the user asked for.
   std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
-                                         std::uint64_t most = ~std::uint64_t{0},
-                                         std::uint64_t taken = 0) const;
+                                         std::uint64_t max_bytes = ~std::uint64_t{0},
+                                         std::uint64_t used_bytes = 0) const;
 
  private:
-  void make_simple(const Graph& graph, const AccPlace& place);
+  void make_simple_form(const Graph& graph, const AccPlace& place);
 
   const Device& device_;
-  std::unique_ptr<Communicator> alone_;
-  std::unique_ptr<DeviceRanks> own_link_;
+  std::unique_ptr<Communicator> single_;
+  std::unique_ptr<DeviceRanks> made_link_;
   DeviceRanks* link_;
   Router router_;
   PagingOptions paging_;
   std::string scratch_;
   SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};
-  Csr made_;
+  Csr simple_;
   bool complete_, symmetric_, weighted_;
 };
 

@@ -13,23 +13,23 @@ namespace sluice::acc {
 
 /// Counts of a round, on one rank or on all.
 struct RoundWork {
-  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+  static constexpr std::uint64_t kNoBin = ~std::uint64_t{0};
 
   std::uint64_t active = 0;       ///< vertices that were processed
   std::uint64_t edges = 0;        ///< edges read
-  std::uint64_t next = kNothing;  ///< next bin to process; the lowest of all ranks
+  std::uint64_t next = kNoBin;    ///< next bin to process; the lowest of all ranks
   // For a vote's next round, when the message is written:
   std::uint64_t found = 0;        ///< own vertices that are active
   std::uint64_t found_edges = 0;  ///< their out-edges
   std::uint64_t sent = 0;         ///< entries for other ranks' vertices, which may become active
 
-  std::uint64_t longest = 0;  ///< the most entries that follow for one rank
+  std::uint64_t max_overflow = 0;  ///< the most entries that follow for one rank
 
-  void join(const RoundWork& part) {
+  void add(const RoundWork& part) {
     active += part.active, edges += part.edges;
     next = std::min(next, part.next);
     found += part.found, found_edges += part.found_edges, sent += part.sent;
-    longest = std::max(longest, part.longest);
+    max_overflow = std::max(max_overflow, part.max_overflow);
   }
 };
 
@@ -46,7 +46,7 @@ struct EntryBlock {
   SLUICE_HD static std::uint64_t count(std::uint64_t bytes) {
     return bytes / (sizeof(State) + sizeof(Vertex));
   }
-  SLUICE_HD static EntryBlock at(void* memory, std::uint64_t count) {
+  SLUICE_HD static EntryBlock from_memory(void* memory, std::uint64_t count) {
     State* const states = static_cast<State*>(memory);
     return {states, reinterpret_cast<Vertex*>(states + count)};
   }

@@ -25,10 +25,10 @@ struct GatherShort {
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t row, Lane&) const {
-    EdgeIndex from = offsets[row];
-    for (EdgeIndex to = short_offsets[row]; to < short_offsets[row + 1]; ++to, ++from) {
-      targets[to] = all.sources[from];
-      if (all.weights != nullptr) weights[to] = all.weights[from];
+    EdgeIndex source = offsets[row];
+    for (EdgeIndex target = short_offsets[row]; target < short_offsets[row + 1]; ++target, ++source) {
+      targets[target] = all.sources[source];
+      if (all.weights != nullptr) weights[target] = all.weights[source];
     }
   }
 };
@@ -36,16 +36,16 @@ struct GatherShort {
 class ShortLists {
  public:
   /// The most edges of a short list.
-  static constexpr std::uint64_t kLongest = 8;
+  static constexpr std::uint64_t kMaxEdges = 8;
 
   /// No short lists.
   ShortLists() = default;
-  /// Allocates memory for the short lists of `lists`, if at most `most` bytes. Throws BudgetError.
-  ShortLists(const Device& device, const CsrView& lists, bool weighted, std::uint64_t most);
+  /// Allocates memory for the short lists of `lists`, if at most `max_bytes` bytes. Throws BudgetError.
+  ShortLists(const Device& device, const CsrView& lists, bool weighted, std::uint64_t max_bytes);
   /// Short lists for lists that are brought in partitions. They replace slots: at most a quarter of `memory`,
   /// and of the slots that the user asked for. None if lists may not be read in place.
-  static ShortLists of(const Device& device, const RankPart& rows, const SweepRows& lists,
-                       std::uint64_t memory);
+  static ShortLists make(const Device& device, const RankPart& part, const SweepRows& lists,
+                         std::uint64_t memory);
 
   bool any() const { return !targets_.empty(); }
   std::uint64_t bytes() const { return offsets_.bytes() + targets_.bytes() + weights_.bytes(); }

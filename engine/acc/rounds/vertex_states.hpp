@@ -28,8 +28,8 @@ template <class State, Executor E>
 class VertexStates {
  public:
   /// Keeps references.
-  VertexStates(const Device& device, const RankPart& rows, E& executor, std::uint64_t vertices)
-      : rows_(rows), executor_(executor), states_(device, vertices, "vertex states") {}
+  VertexStates(const Device& device, const RankPart& part, E& executor, std::uint64_t vertices)
+      : part_(part), executor_(executor), states_(device, vertices, "vertex states") {}
 
   std::uint64_t size() const { return states_.size(); }
   State* data() const { return states_.data(); }
@@ -39,19 +39,19 @@ class VertexStates {
   template <class Program>
   void begin(const EdgeIndex* offsets, const Program& program, bool shared) {
     executor_.fill(states_.data(), 0, states_.bytes());
-    executor_.for_each(rows_.last() - rows_.first(), {},
-                       BeginState<Program>{program, rows_.first(), offsets, states_.data()});
+    executor_.for_each(part_.last() - part_.first(), {},
+                       BeginState<Program>{program, part_.first(), offsets, states_.data()});
     if (shared) share("initial states");
   }
 
   /// Copies every state from the vertex's owner. All ranks call it.
   void share(const char* label) {
     executor_.wait(label);
-    rows_.router().share(states_.data(), label, 1, executor_.stream());
+    part_.router().share(states_.data(), label, 1, executor_.stream());
   }
 
  private:
-  const RankPart& rows_;
+  const RankPart& part_;
   E& executor_;
   Buffer<State> states_;
 };

@@ -10,26 +10,29 @@ template <VoteProgram Program, Traverser E, Residency R>
 class Vote : public FrontierRounds<Program, E, R> {
  public:
   Vote(const AccGraph& graph, const Program& program, const AccOptions& options)
-      : FrontierRounds<Program, E, R>(graph, program, options), graph_(graph), asked_(options.direction) {}
+      : FrontierRounds<Program, E, R>(graph, program, options),
+        graph_(graph),
+        requested_(options.direction) {}
 
   void run(AccStats& stats) {
     this->start();
-    VoteDirection direction(this->rows(), asked_, this->can_pull(), graph_.vertices(), graph_.edges(),
-                            this->front());
+    VoteDirection direction(this->part(), requested_, this->can_pull(), graph_.vertices(), graph_.edges(),
+                            this->frontier());
     AccRound at{1, 0};
-    for (RoundWork all{.next = 0}; all.next != RoundWork::kNothing; ++at.round) {
+    for (RoundWork total{.next = 0}; total.next != RoundWork::kNoBin; ++at.round) {
       const bool pulls = direction.pulls();
-      all = this->end(pulls ? this->pull(at) : this->push(at), at);
-      direction.choose(all, this->front());
+      total = this->end_round(pulls ? this->pull(at) : this->push(at), at);
+      direction.choose(total, this->frontier());
       // Entries sent to other ranks may all have met settled vertices.
-      if (all.active > 0)
-        stats.add({.pull = pulls, .refilled = this->balloted(), .active = all.active, .edges = all.edges});
+      if (total.active > 0)
+        stats.add(
+            {.pull = pulls, .refilled = this->balloted(), .active = total.active, .edges = total.edges});
     }
   }
 
  private:
   const AccGraph& graph_;
-  AccDirection asked_;
+  AccDirection requested_;
 };
 
 }  // namespace sluice::acc

@@ -118,7 +118,7 @@ TEST_F(GpuAcc, KeepsShortListsWhereOthersAreBrought) {
   const acc::AccPlace place{.paging = {.partitions = 24, .slots = 12}};
   const acc::AccGraph search(*gpu_, graph, {.weights = true}, place);
   const acc::RankPart& part = search.rank_part();
-  ASSERT_TRUE(acc::ShortLists::of(*gpu_, part, part.out(), graph.edges() * 8).any());
+  ASSERT_TRUE(acc::ShortLists::make(*gpu_, part, part.out(), graph.edges() * 8).any());
 
   compare_programs(host_, *gpu_, graph, place);
   const auto solve = [&](const acc::AccGraph& on) { return sssp(on, hub_of(graph)); };

@@ -44,9 +44,9 @@ __device__ Team team_of(const acc::WorklistView& view) {
 template <class Team>
 __global__ void __launch_bounds__(cuda::kTeamBlock) whole_lists_kernel(acc::WorklistView view) {
   const auto team = team_of<Team>(view);
-  const acc::RoundPlace place = view.place(0);
-  const acc::Finder finder(view, team.rank(), place);
-  acc::collect(team, view, place, finder, false);
+  const acc::RoundBuffers buffers = view.buffers(0);
+  const acc::Finder finder(view, team.rank(), buffers);
+  acc::collect(team, view, buffers, finder, false);
 }
 
 /// The same of a rank, which marks what it sends in place of what was active, and receives all vertices
@@ -54,16 +54,16 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) whole_lists_kernel(acc::Work
 template <class Team>
 __global__ void __launch_bounds__(cuda::kTeamBlock) rank_lists_kernel(acc::WorklistView view) {
   const auto team = team_of<Team>(view);
-  const acc::RoundPlace place = view.place(0);
-  acc::count_marked(team, view, place, [&](bool valid, Vertex v) {
-    if (valid) atomicOr(view.bits[place.now] + v / 32, 1u << (v % 32));
+  const acc::RoundBuffers buffers = view.buffers(0);
+  acc::count_marked(team, view, buffers, [&](bool valid, Vertex v) {
+    if (valid) atomicOr(view.bits[buffers.now] + v / 32, 1u << (v % 32));
   });
   team.sync();
-  acc::place_marked(team, view, place);
+  acc::scan_marked(team, view, buffers);
   team.sync();  // a swap
-  acc::write_marked(team, view, place);
+  acc::write_marked(team, view, buffers);
   cuda::for_each_in_warps(team, view.first, [&](std::uint64_t v, bool valid) {
-    acc::append(view, place, valid, static_cast<Vertex>(v));
+    acc::append(view, buffers, valid, static_cast<Vertex>(v));
   });
 }
 
@@ -114,7 +114,8 @@ std::vector<std::vector<Vertex>> lists_of(const Device& gpu, const MarkedGraph& 
   std::vector<std::vector<Vertex>> found;
   for (unsigned i = 0; i < kDegreeLists; ++i) {
     found.emplace_back(std::min<std::size_t>(counts[1].sizes[i], graph.vertices));
-    copy_to_host(gpu, found[i].data(), view.lists[1] + view.begins.of[i], found[i].size() * sizeof(Vertex));
+    copy_to_host(gpu, found[i].data(), view.lists[1] + view.begins.by_class[i],
+                 found[i].size() * sizeof(Vertex));
   }
   sent.resize(own.size());
   copy_to_host(gpu, sent.data(), view.bits[0], sent.size() * sizeof(std::uint32_t));
