@@ -173,6 +173,20 @@ TEST_P(Beliefs, StandHubsExtremeNumbersAndParallelEdges) {
   solve(copies, small);
 }
 
+/// C(x, x) to the power of a large weight is below the least factor in every state.
+TEST_P(Beliefs, KeepTheRatioOfSelfLoopsThatUnderflow) {
+  const Graph graph = stat::make_undirected(2, {{0, 1, 1}, {1, 1, 700}, {1, 1, 800}}, true);
+  acc::BeliefModel model = some_model(graph, 2);
+  std::fill(model.priors.begin(), model.priors.end(), 1.0);
+  model.coupling = {0.25, 1, 1, 0.26};
+
+  const acc::BeliefResult result = solve(graph, model);
+
+  // 0.26^1500 over 0.25^1500 is above 10^25.
+  EXPECT_LT(result.beliefs[2], 1e-20f);
+  EXPECT_EQ(result.beliefs[3], 1.0f);
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, Beliefs, testing::Values(1u, 3u));
 
 TEST(BeliefRuns, RefuseWhatTheyCanNot) {

@@ -54,17 +54,41 @@ struct BeliefStart {
     double max_prior = 0;
     for (unsigned x = 0; x < states; ++x)
       max_prior = vertex_beliefs[x] > max_prior ? vertex_beliefs[x] : max_prior;
-    const EdgeIndex end = lists.offsets[row + 1], loops = first_edge(lists, row, v);
+    const EdgeIndex loops = first_edge(lists, row, v);
+    EdgeIndex end = loops;
+    while (end < lists.offsets[row + 1] && lists.targets[end] == v) ++end;
+    bool underflows = false;
+    double max_log = -BeliefPropagation::kInfinity;
+    for (unsigned x = 0; x < states; ++x) {
+      const double log = loops_log(x, loops, end, underflows);
+      max_log = log > max_log ? log : max_log;
+    }
     for (unsigned x = 0; x < states; ++x) {
       LogProduct product = as_factor(log_ratio(vertex_beliefs[x], max_prior));
-      for (EdgeIndex e = loops; e < end && lists.targets[e] == v; ++e)
-        product.multiply(as_factor(program.coupling_log(x, x, program.weight(e))));
+      if (underflows && !BeliefPropagation::is_zero(max_log)) {
+        product.multiply(as_factor(exact::add(loops_log(x, loops, end, underflows), -max_log)));
+      } else {
+        for (EdgeIndex e = loops; e < end; ++e)
+          product.multiply(as_factor(program.coupling_log(x, x, program.weight(e))));
+      }
       priors[row * states + x] = product;
     }
     for (unsigned x = 0; x < states; ++x) vertex_beliefs[x] = 0;
   }
 
  private:
+  /// log2 of the product of the factors of self-loops [begin, end) in state x. Sets `underflows` if one of
+  /// these factors is below the least that a LogProduct holds: only their product, relative to that of the
+  /// likeliest state, is then exact.
+  SLUICE_HD double loops_log(unsigned x, EdgeIndex begin, EdgeIndex end, bool& underflows) const {
+    double sum = 0;
+    for (EdgeIndex e = begin; e < end; ++e) {
+      const double log = program.coupling_log(x, x, program.weight(e));
+      underflows = underflows || (log < kMinLog && !BeliefPropagation::is_zero(log));
+      sum = exact::add(sum, log);
+    }
+    return sum;
+  }
   /// The first edge of a row whose target is at least `min_target`.
   SLUICE_HD static EdgeIndex first_edge(const CsrView& lists, std::uint64_t row, Vertex min_target) {
     const EdgeIndex begin = lists.offsets[row];

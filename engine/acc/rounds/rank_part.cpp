@@ -90,13 +90,13 @@ Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, uns
 /// The simple form of a directed graph on ranks or in partitions, or of a graph in its file, cannot be made.
 /// Throws UsageError if the user asked for ranks or partitions, else BudgetError.
 [[noreturn]] void throw_no_simple_form(const AccPlace& place) {
-  const std::string line =
-      "kcore in partitions or on ranks needs an undirected graph without self-loops and parallel edges "
-      "(`sluice convert --undirected` writes one from its edges)";
+  const std::string graph = "an undirected graph without self-loops and parallel edges",
+                    remedy = "`sluice convert --undirected` writes one from its edges";
   const bool on_ranks = place.ranks != nullptr && place.ranks->size() > 1;
   if (on_ranks || place.paging.partitions > 1 || place.paging.transport != Transport::automatic)
-    throw UsageError(line);
-  throw BudgetError(line);
+    throw UsageError("kcore in partitions or on ranks needs " + graph + " (" + remedy + ")");
+  throw BudgetError("kcore of a graph that host memory does not hold needs " + graph +
+                    " (raise --host-memory; " + remedy + ")");
 }
 
 /// Are the lists free of self-loops and duplicate neighbours? Row 0 is vertex `first`.
