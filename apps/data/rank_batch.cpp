@@ -252,7 +252,7 @@ pagerank::Result RankBatch::follow(const pagerank::RankObserver& observer) {
   pagerank::Result result;
   static_cast<pagerank::RankRun&>(result) = followed;
   result.first = ranks_->first();
-  result.ranks = HostArray<double>(ranks_->own(), "ranks");
+  result.ranks = HostArray<double>(ranks_->own_rows(), "ranks");
   ranks_->read_ranks(result.ranks.span());
   return result;
 }

@@ -104,7 +104,7 @@ JobNeed Job::need_of(const pagerank::Plan& plan) const {
   return {.device_bytes = plan.device_bytes,
           .host_bytes = plan.host_bytes,
           .exact_on_ranks = plan.exact_on_ranks,
-          .reloaded_bytes = plan.brought_bytes};
+          .reloaded_bytes = plan.transferred_bytes};
 }
 
 JobNeed Job::need_of(const ppr::Plan& plan) const {

@@ -109,7 +109,7 @@ void Job::print_plan(const pagerank::Plan& plan, std::uint64_t vertices) const {
   text += bytes_line("  ranks", plan.state_bytes);
   text += fit_line("host memory", input_bytes() + need_of(plan).host_bytes, host_budget());
   text += bytes_line("  graph", graph_bytes());
-  text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
+  text += part_lines(plan.partitions, plan.transferred_bytes, "an iteration");
   print_plan(text + bytes_line("result", vertices * 8), plan.partitions);
 }
 

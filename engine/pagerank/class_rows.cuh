@@ -23,18 +23,18 @@ inline constexpr unsigned kRowBlock = 256;  ///< eight warps hide the latency of
 /// A team of `Block` threads that work together: a whole block, or one of `kTeams` teams in a larger block.
 /// Teams of a larger block synchronise at named barriers, one a team.
 template <unsigned Block = kRowBlock, unsigned kTeams = 1>
-struct Teams {
-  static constexpr unsigned kInBlock = kTeams, kWarps = Block / kWarpLanes;
+struct ThreadTeam {
+  static constexpr unsigned kPerBlock = kTeams, kWarps = Block / kWarpLanes;
 
-  __device__ static unsigned in_block() { return kTeams == 1 ? 0 : threadIdx.x / Block; }
+  __device__ static unsigned index_in_block() { return kTeams == 1 ? 0 : threadIdx.x / Block; }
   __device__ static unsigned thread() { return kTeams == 1 ? threadIdx.x : threadIdx.x % Block; }
-  __device__ static unsigned rank() { return blockIdx.x * kTeams + in_block(); }
+  __device__ static unsigned rank() { return blockIdx.x * kTeams + index_in_block(); }
   __device__ static unsigned size() { return gridDim.x * kTeams; }
-  __device__ static void meet() {
+  __device__ static void sync() {
     if constexpr (kTeams == 1) {
       __syncthreads();
     } else {  // barrier 0 is __syncthreads()'s
-      asm volatile("bar.sync %0, %1;" ::"r"(in_block() + 1), "n"(Block) : "memory");
+      asm volatile("bar.sync %0, %1;" ::"r"(index_in_block() + 1), "n"(Block) : "memory");
     }
   }
 };
@@ -42,7 +42,7 @@ struct Teams {
 // ---- totals
 
 /// Joins the totals of each warp's lanes, then of the team's warps; thread 0 of the team gets the result.
-template <class Team = Teams<>, class Totals>
+template <class Team = ThreadTeam<>, class Totals>
 __device__ void join_totals(Totals& totals, RankNorm norm) {
   struct Words {
     std::uint32_t word[sizeof(Totals) / 4];
@@ -53,11 +53,11 @@ __device__ void join_totals(Totals& totals, RankNorm norm) {
     totals.join(__builtin_bit_cast(Totals, words), norm);
   }
   // Raw bytes, since shared variables have no constructors.
-  __shared__ alignas(Totals) unsigned char workspace[Team::kInBlock * Team::kWarps * sizeof(Totals)];
-  auto* const by_warp = reinterpret_cast<Totals*>(workspace) + Team::in_block() * Team::kWarps;
+  __shared__ alignas(Totals) unsigned char workspace[Team::kPerBlock * Team::kWarps * sizeof(Totals)];
+  auto* const by_warp = reinterpret_cast<Totals*>(workspace) + Team::index_in_block() * Team::kWarps;
   const unsigned thread = Team::thread();
   if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = totals;
-  Team::meet();
+  Team::sync();
   if (thread == 0) {
     for (unsigned warp = 1; warp < Team::kWarps; ++warp) totals.join(by_warp[warp], norm);
   }
@@ -65,7 +65,7 @@ __device__ void join_totals(Totals& totals, RankNorm norm) {
 
 /// Joins `count` partial totals in one block of kRowBlock threads; thread 0 gets the result.
 template <class Totals>
-__device__ Totals fold_parts(const Totals* partial, unsigned count, RankNorm norm) {
+__device__ Totals fold_partials(const Totals* partial, unsigned count, RankNorm norm) {
   Totals sum;
   for (unsigned i = threadIdx.x; i < count; i += kRowBlock) sum.join(partial[i], norm);
   join_totals(sum, norm);
@@ -76,7 +76,7 @@ __device__ Totals fold_parts(const Totals* partial, unsigned count, RankNorm nor
 template <class Totals>
 __global__ void __launch_bounds__(kRowBlock)
     fold_totals_kernel(const Totals* partial, unsigned count, RankNorm norm, bool adds, Totals* totals) {
-  Totals sum = fold_parts(partial, count, norm);
+  Totals sum = fold_partials(partial, count, norm);
   if (threadIdx.x != 0) return;
   if (adds) sum.join(*totals, norm);
   *totals = sum;
@@ -96,22 +96,22 @@ __device__ std::uint64_t sum_lanes(std::uint64_t value) {
 /// The sum over a team, in its thread 0. All threads of the team call it; it ends with a barrier.
 template <class Team>
 __device__ std::uint64_t sum_team(std::uint64_t value) {
-  __shared__ std::uint64_t workspace[Team::kInBlock * Team::kWarps];
-  auto* const by_warp = workspace + Team::in_block() * Team::kWarps;
+  __shared__ std::uint64_t workspace[Team::kPerBlock * Team::kWarps];
+  auto* const by_warp = workspace + Team::index_in_block() * Team::kWarps;
   value = sum_lanes<kWarpLanes>(value);
   if (Team::thread() % kWarpLanes == 0) by_warp[Team::thread() / kWarpLanes] = value;
-  Team::meet();
+  Team::sync();
   if (Team::thread() == 0) {
     for (unsigned warp = 1; warp < Team::kWarps; ++warp) value += by_warp[warp];
   }
-  Team::meet();
+  Team::sync();
   return value;
 }
 
 /// Calls visit(i, lanes) for every i below `count`, with `Lanes` lanes a row, by all blocks. All lanes of a
 /// warp make equally many calls, since they may sum together; in some calls i is not below `count`.
 template <unsigned Lanes, class Visit>
-__device__ void over_rows(std::uint64_t count, const Visit& visit) {
+__device__ void for_each_row(std::uint64_t count, const Visit& visit) {
   using Group = std::conditional_t<Lanes == 1, SingleLane, Tile<std::max(Lanes, 2u)>>;
   constexpr unsigned kRows = kRowBlock / Lanes;  // of a block at once
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRows; base < count;

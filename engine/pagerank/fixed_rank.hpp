@@ -39,10 +39,10 @@ using unfused::divide;
 using unfused::multiply;
 
 /// The nearest integer to x, halves rounded up; 0 <= x < 2^63.
-SLUICE_HD std::uint64_t nearest(double x) {
-  const auto whole = static_cast<std::int64_t>(x);
-  const bool up = add(x, -static_cast<double>(whole)) >= 0.5;  // the difference is exact
-  return static_cast<std::uint64_t>(whole) + (up ? 1 : 0);
+SLUICE_HD std::uint64_t round_to_nearest(double x) {
+  const auto truncated = static_cast<std::int64_t>(x);
+  const bool up = add(x, -static_cast<double>(truncated)) >= 0.5;  // the difference is exact
+  return static_cast<std::uint64_t>(truncated) + (up ? 1 : 0);
 }
 
 }  // namespace rank_detail
@@ -60,12 +60,12 @@ SLUICE_HD double normalised(FixedRank rank, FixedRank total) {
 
 /// Rounds to the nearest unit; 0 <= rank < 2.
 SLUICE_HD FixedRank to_fixed(double rank) {
-  return rank_detail::nearest(rank_detail::multiply(rank, kFixedRankOne));
+  return rank_detail::round_to_nearest(rank_detail::multiply(rank, kFixedRankOne));
 }
 
 /// The contribution of a source of `rank` to each out-neighbour. `divisor` is its out-degree, above 0.
 SLUICE_HD FixedRank contribution(FixedRank rank, double divisor) {
-  return rank_detail::nearest(
+  return rank_detail::round_to_nearest(
       rank_detail::divide(static_cast<double>(static_cast<std::int64_t>(rank)), divisor));
 }
 
@@ -77,23 +77,25 @@ SLUICE_HD double contribution_per_weight(FixedRank rank, double divisor) {
 
 /// The contribution along an edge of `weight`.
 SLUICE_HD FixedRank weighted_contribution(double per_weight, double weight) {
-  return rank_detail::nearest(rank_detail::multiply(per_weight, weight));
+  return rank_detail::round_to_nearest(rank_detail::multiply(per_weight, weight));
 }
 
 /// The terms of a rank update that all vertices share in one iteration.
 struct RankUpdate {
   double damping = 0.85;
   double base = 0;   ///< (1 - damping) / vertices
-  double share = 0;  ///< each vertex's part of the dangling vertices' rank, before damping
+  double dangling_share = 0;  ///< each vertex's part of the dangling vertices' rank, before damping
   double vertices = 1;
 
   /// Spreads `dangling` rank over all vertices.
-  SLUICE_HD void spread(FixedRank dangling) { share = rank_detail::divide(from_fixed(dangling), vertices); }
+  SLUICE_HD void set_dangling(FixedRank dangling) {
+    dangling_share = rank_detail::divide(from_fixed(dangling), vertices);
+  }
 
   /// (1 - d) / n + d (sum + share): in double a conversion, sum, product and sum; then rounded once.
   SLUICE_HD FixedRank operator()(FixedRank sum) const {
     using namespace rank_detail;
-    return to_fixed(add(base, multiply(damping, add(from_fixed(sum), share))));
+    return to_fixed(add(base, multiply(damping, add(from_fixed(sum), dangling_share))));
   }
 };
 

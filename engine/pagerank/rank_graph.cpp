@@ -14,14 +14,14 @@ namespace sluice::pagerank {
 
 namespace {
 
-constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
+constexpr std::uint64_t kVerticesPerBlock = 1u << 14;
 
 /// Ranges with equally many in-edges, counted in out-lists that every rank has; a plan takes out-edges.
 Ownership owners_by_in_edges(const Csr& out, unsigned threads, std::uint64_t ranks) {
   HostArray<EdgeIndex> offsets(out.vertices() + 1, "in-degrees");
   if (host_budget().counts_only()) return balanced_ranges(out.offsets.span(), ranks);
   std::fill(offsets.begin(), offsets.end(), 0);
-  parallel_blocks(threads, out.edges(), kVerticesAtOnce,
+  parallel_blocks(threads, out.edges(), kVerticesPerBlock,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                     for (EdgeIndex i = begin; i < end; ++i) {
                       std::atomic_ref(offsets[out.targets[i] + 1]).fetch_add(1, std::memory_order_relaxed);
@@ -49,17 +49,17 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
     : symmetric_(!graph.directed), edges_(graph.edges()) {
   if (options.weighted && !graph.weighted) throw UsageError("--weighted: the graph has no weights (omit it)");
   require_stored_in_edges(graph);
-  if (!host_budget().counts_only()) to_come_ = graph.pending_edges.get();
+  if (!host_budget().counts_only()) pending_edges_ = graph.pending_edges.get();
   if (graph.directed || options.weighted || options.dangling == Dangling::self_loop || ranks.size() > 1)
-    settle(threads);
+    finish_reading(threads);
   if (!graph.directed) {
-    take(graph.out, graph.edge_source.get(), options.weighted, ranks);
+    use_stored_edges(graph.out, graph.edge_source.get(), options.weighted, ranks);
   } else if (!graph.in.offsets.empty()) {
-    take(graph.in, graph.in_edge_source.get(), options.weighted, ranks);
+    use_stored_edges(graph.in, graph.in_edge_source.get(), options.weighted, ranks);
   } else {
-    make(graph, options.weighted, threads, ranks);
+    build_transpose(graph, options.weighted, threads, ranks);
   }
-  if (ranks.rank() + 1 == ranks.size()) in_.vertices += added_ = added;
+  if (ranks.rank() + 1 == ranks.size()) in_.vertices += added_vertices_ = added;
   owners_.grow(owners_.vertices() + added);
   divisors_ = HostArray<double>(in_.vertices, "out-degrees");
   if (options.dangling == Dangling::self_loop) loops_ = HostArray<Loop>(in_.vertices, "self-loops");
@@ -67,43 +67,44 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
     find_sources(graph, options, first_, threads, divisors_.span(), loops_.span());
 }
 
-void RankGraph::as_edges_come(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& use) const {
-  constexpr std::uint64_t kAtOnce = 1 << 16;
-  if (to_come_ && !to_come_->complete()) {
-    to_come_->read(threads, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      use(in_.offsets[begin], in_.offsets[end]);
+void RankGraph::for_each_loaded_range(unsigned threads,
+                                      const std::function<void(EdgeIndex, EdgeIndex)>& visit) const {
+  constexpr std::uint64_t kEdgesPerBlock = 1 << 16;
+  if (pending_edges_ && !pending_edges_->complete()) {
+    pending_edges_->read(threads, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      visit(in_.offsets[begin], in_.offsets[end]);
     });
   } else {
-    parallel_blocks(threads, in_.edges, kAtOnce,
-                    [&](EdgeIndex begin, EdgeIndex end, unsigned) { use(begin, end); });
+    parallel_blocks(threads, in_.edges, kEdgesPerBlock,
+                    [&](EdgeIndex begin, EdgeIndex end, unsigned) { visit(begin, end); });
   }
 }
 
-void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
+void RankGraph::use_stored_edges(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
   owners_ = OwnedRows(in.offsets.span(), &ranks).owners;
   file_ = file;
   set_rows(in, weighted, ranks);
 }
 
-void RankGraph::make(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks) {
+void RankGraph::build_transpose(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks) {
   if (ranks.size() == 1) {
     owners_ = Ownership({0, graph.vertices()});
-    made_ = transpose(graph.out, threads);
+    transpose_ = transpose(graph.out, threads);
   } else {
     owners_ = owners_by_in_edges(graph.out, threads, static_cast<std::uint64_t>(ranks.size()));
     const auto rank = static_cast<std::uint64_t>(ranks.rank());
-    made_ = transpose_range(graph.out, static_cast<Vertex>(owners_.begin(rank)), owners_.end(rank), weighted,
-                            threads);
+    transpose_ = transpose_range(graph.out, static_cast<Vertex>(owners_.begin(rank)), owners_.end(rank),
+                                 weighted, threads);
   }
   const bool planned = host_budget().counts_only();
-  if (planned) longest_ = std::max<std::uint64_t>(std::min(graph.vertices(), graph.edges()), 1);
-  set_rows(planned ? graph.out : made_, weighted, ranks);
+  if (planned) max_degree_ = std::max<std::uint64_t>(std::min(graph.vertices(), graph.edges()), 1);
+  set_rows(planned ? graph.out : transpose_, weighted, ranks);
 }
 
-void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ranks) {
+void RankGraph::set_rows(const Csr& lists, bool weighted, const Communicator& ranks) {
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   first_ = owners_.begin(rank);
-  in_ = SweepRows::of(from.view(), file_, weighted, first_, first_ + owners_.count(rank)).csr;
+  in_ = SweepRows::of(lists.view(), file_, weighted, first_, first_ + owners_.count(rank)).csr;
 }
 
 void find_sources(const Graph& graph, const Options& options, std::uint64_t first, unsigned threads,
@@ -122,7 +123,7 @@ void find_sources(const Graph& graph, const Options& options, std::uint64_t firs
     divisors[row] = source.divisor, loops[row] = source.loop;
   };
   for_row_blocks(out, targets || weighted ? graph.edge_source.get() : nullptr, targets, weighted, threads,
-                 kVerticesAtOnce, [&](const CsrView& rows, std::uint64_t begin, std::uint64_t end) {
+                 kVerticesPerBlock, [&](const CsrView& rows, std::uint64_t begin, std::uint64_t end) {
                    for (std::uint64_t row = begin; row < end; ++row) find(rows, row);
                  });
 }

@@ -43,18 +43,18 @@ class RankGraph {
   const EdgeSource* file() const { return file_; }
   SweepRows lists() const {
     SweepRows rows(in_, file_);
-    rows.csr.vertices -= added_;
-    rows.max_degree = longest_;
+    rows.csr.vertices -= added_vertices_;
+    rows.max_degree = max_degree_;
     return rows;
   }
-  /// Calls use(begin, end) for ranges that cover all in-edges of a whole graph, on `threads` threads. Edges
+  /// Calls visit(begin, end) for ranges that cover all in-edges of a whole graph, on `threads` threads. Edges
   /// that are not in memory yet (Graph::pending_edges) are passed as they arrive.
-  void as_edges_come(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& use) const;
+  void for_each_loaded_range(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& visit) const;
   /// The reader of edges that may not be in memory yet; null if the graph has none.
-  PendingEdges* to_come() const { return to_come_; }
+  PendingEdges* pending_edges() const { return pending_edges_; }
   /// Reads the edges that are not in memory yet.
-  void settle(unsigned threads) const {
-    if (to_come_) to_come_->read(threads);
+  void finish_reading(unsigned threads) const {
+    if (pending_edges_) pending_edges_->read(threads);
   }
   /// Whether in-degrees equal out-degrees: the graph is undirected.
   bool symmetric() const { return symmetric_; }
@@ -64,18 +64,18 @@ class RankGraph {
   const Loop* loops() const { return loops_.empty() ? nullptr : loops_.data(); }
 
  private:
-  void take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks);
-  void make(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks);
-  void set_rows(const Csr& from, bool weighted, const Communicator& ranks);
+  void use_stored_edges(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks);
+  void build_transpose(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks);
+  void set_rows(const Csr& lists, bool weighted, const Communicator& ranks);
 
-  Csr made_;
+  Csr transpose_;
   CsrView in_;
   const EdgeSource* file_ = nullptr;
-  PendingEdges* to_come_ = nullptr;
+  PendingEdges* pending_edges_ = nullptr;
   bool symmetric_ = false;
   std::uint64_t edges_ = 0, first_ = 0;
-  std::uint64_t longest_ = 0;  ///< see SweepRows
-  std::uint64_t added_ = 0;    ///< vertices that a plan adds to this rank; they have no offsets
+  std::uint64_t max_degree_ = 0;      ///< see SweepRows
+  std::uint64_t added_vertices_ = 0;  ///< vertices that a plan adds to this rank; they have no offsets
   Ownership owners_;
   HostArray<double> divisors_;
   HostArray<Loop> loops_;

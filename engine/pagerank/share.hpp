@@ -14,8 +14,8 @@ namespace sluice::pagerank {
 struct EvenShare {
   using Stored = FixedRank;
   static constexpr bool kWeighted = false;
-  SLUICE_HD static Stored of(FixedRank rank, double divisor) { return contribution(rank, divisor); }
-  SLUICE_HD static FixedRank carried(Stored stored, float) { return stored; }
+  SLUICE_HD static Stored from_rank(FixedRank rank, double divisor) { return contribution(rank, divisor); }
+  SLUICE_HD static FixedRank edge_contribution(Stored stored, float) { return stored; }
 };
 
 /// An equal part with 24 significant bits: 4 bytes a source. An integer rounded to a float is still an
@@ -24,10 +24,10 @@ struct EvenShare {
 struct EvenShare32 {
   using Stored = float;
   static constexpr bool kWeighted = false;
-  SLUICE_HD static Stored of(FixedRank rank, double divisor) {
+  SLUICE_HD static Stored from_rank(FixedRank rank, double divisor) {
     return static_cast<float>(static_cast<std::int64_t>(contribution(rank, divisor)));
   }
-  SLUICE_HD static FixedRank carried(Stored stored, float) {
+  SLUICE_HD static FixedRank edge_contribution(Stored stored, float) {
     return static_cast<FixedRank>(static_cast<std::int64_t>(stored));
   }
 };
@@ -36,10 +36,10 @@ struct EvenShare32 {
 struct WeightedShare {
   using Stored = double;
   static constexpr bool kWeighted = true;
-  SLUICE_HD static Stored of(FixedRank rank, double divisor) {
+  SLUICE_HD static Stored from_rank(FixedRank rank, double divisor) {
     return contribution_per_weight(rank, divisor);
   }
-  SLUICE_HD static FixedRank carried(Stored stored, float weight) {
+  SLUICE_HD static FixedRank edge_contribution(Stored stored, float weight) {
     return weighted_contribution(stored, weight);
   }
 };
@@ -54,7 +54,7 @@ auto with_share(const Options& options, Make&& make) {
 /// The contribution of a vertex; 0 for a dangling one.
 template <class Share>
 SLUICE_HD typename Share::Stored share_of(FixedRank rank, double divisor) {
-  return divisor > 0 ? Share::of(rank, divisor) : typename Share::Stored{0};
+  return divisor > 0 ? Share::from_rank(rank, divisor) : typename Share::Stored{0};
 }
 
 /// Lane `lane`'s part of the contributions that the `count` sources at `sources` give to one vertex.
@@ -63,7 +63,7 @@ SLUICE_HD FixedRank pull(const typename Share::Stored* shares, const Vertex* sou
                          std::uint64_t count, std::uint64_t lane = 0, std::uint64_t lanes = 1) {
   FixedRank sum = 0;
   for (std::uint64_t i = lane; i < count; i += lanes) {
-    sum += Share::carried(shares[sources[i]], Share::kWeighted ? weights[i] : 1.0f);
+    sum += Share::edge_contribution(shares[sources[i]], Share::kWeighted ? weights[i] : 1.0f);
   }
   return sum;
 }

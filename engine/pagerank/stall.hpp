@@ -9,12 +9,12 @@
 namespace sluice::pagerank {
 
 /// Watches the residuals of a run.
-class Stall {
+class StallDetector {
  public:
   /// Computes the L1 change that rounding alone can sustain, from the bounds of share.hpp and fixed_rank.hpp.
   /// Above it changes still shrink, whatever the last iterations did (linf may grow for a while as rank
   /// gathers).
-  Stall(const Options& options, std::uint64_t edges, std::uint64_t vertices) {
+  StallDetector(const Options& options, std::uint64_t edges, std::uint64_t vertices) {
     const double per_share = options.precision == RankPrecision::f32 ? 0x1p-24 : 0;
     const double iteration = per_share + static_cast<double>(edges + vertices) * 0x1p-63 + 0x1p-51;
     floor_ = 2 * iteration / (1 - options.damping);
@@ -23,7 +23,7 @@ class Stall {
   /// The L1 change above which no iteration counts as stalled.
   double floor() const { return floor_; }
 
-  bool seen(double residual, double l1) {
+  bool stalled_after(double residual, double l1) {
     if (residual < best_) {
       best_ = residual;
       idle_ = 0;

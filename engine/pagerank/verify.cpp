@@ -15,10 +15,10 @@ namespace sluice::pagerank {
 
 namespace {
 
-constexpr std::uint64_t kVerticesAtOnce = 1u << 10;
+constexpr std::uint64_t kVerticesPerBlock = 1u << 10;
 
 /// Bound on the rounding of one iteration and of the doubles here, in L1 (fixed_rank.hpp, share.hpp).
-double rounding(const Graph& graph, const Options& options) {
+double rounding_bound(const Graph& graph, const Options& options) {
   const double sums = static_cast<double>(graph.vertices() + graph.edges()) * 0x1p-62 + 1e-12;
   return options.precision == RankPrecision::f32 ? sums + 0x1p-23 : sums;
 }
@@ -43,9 +43,9 @@ double weight_of(const CsrView& lists, EdgeIndex e) {
 }
 
 /// One iteration that pushes ranks along out-edges.
-class Push {
+class PushIteration {
  public:
-  Push(const Options& options, std::span<const double> ranks)
+  PushIteration(const Options& options, std::span<const double> ranks)
       : self_loops_(options.dangling == Dangling::self_loop),
         ranks_(ranks),
         next_(ranks.size(), "verified ranks") {
@@ -57,18 +57,19 @@ class Push {
   double operator()(Vertex v, const CsrView& lists, std::uint64_t row) {
     const EdgeIndex begin = lists.offsets[row], end = lists.offsets[row + 1];
     double total = 0;
-    bool loop = !self_loops_;
+    bool has_loop = !self_loops_;
     for (EdgeIndex e = begin; e < end; ++e) {
       total += weight_of(lists, e);
-      loop = loop || (lists.targets[e] == v && weight_of(lists, e) > 0);
+      has_loop = has_loop || (lists.targets[e] == v && weight_of(lists, e) > 0);
     }
-    if (!loop) give(v, ranks_[v] / (total + 1));
-    if (!loop) total += 1;
+    if (!has_loop) add_share(v, ranks_[v] / (total + 1));
+    if (!has_loop) total += 1;
     if (!(total > 0)) return ranks_[v];
-    for (EdgeIndex e = begin; e < end; ++e) give(lists.targets[e], ranks_[v] * weight_of(lists, e) / total);
+    for (EdgeIndex e = begin; e < end; ++e)
+      add_share(lists.targets[e], ranks_[v] * weight_of(lists, e) / total);
     return 0;
   }
-  void hold_back(double dangling) {
+  void add_dangling(double dangling) {
     std::atomic_ref(dangling_).fetch_add(dangling, std::memory_order_relaxed);
   }
 
@@ -88,8 +89,8 @@ class Push {
   }
 
  private:
-  void give(Vertex to, double share) {
-    std::atomic_ref(next_[to]).fetch_add(share, std::memory_order_relaxed);
+  void add_share(Vertex target, double share) {
+    std::atomic_ref(next_[target]).fetch_add(share, std::memory_order_relaxed);
   }
 
   bool self_loops_;
@@ -114,7 +115,7 @@ void require_change(const RankCheck& check, double allowed, double last_l1) {
 RankCheck check_ranks(const Graph& graph, const Options& options, std::span<const double> ranks,
                       Communicator* peers, unsigned threads) {
   RankCheck check;
-  Push push(options, ranks);
+  PushIteration push(options, ranks);
   if (ranks.empty() || host_budget().counts_only()) return check;
   CompensatedSum sum;
   for (std::size_t v = 0; v < ranks.size(); ++v) {
@@ -126,14 +127,14 @@ RankCheck check_ranks(const Graph& graph, const Options& options, std::span<cons
   const OwnedRows own(graph.out.offsets.span(), peers);
   const SweepRows rows =
       SweepRows::of(graph.out.view(), graph.edge_source.get(), options.weighted, own.first, own.last);
-  const auto push_some = [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
+  const auto push_rows = [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
     double dangling = 0;
     for (std::uint64_t row = begin; row < end; ++row)
       dangling += push(static_cast<Vertex>(own.first + row), lists, row);
-    push.hold_back(dangling);
+    push.add_dangling(dangling);
   };
   if (rows.csr.vertices > 0)
-    for_row_blocks(rows.csr, rows.file, true, options.weighted, threads, kVerticesAtOnce, push_some);
+    for_row_blocks(rows.csr, rows.file, true, options.weighted, threads, kVerticesPerBlock, push_rows);
   check.change = push.change(options, peers);
   return check;
 }
@@ -142,22 +143,22 @@ void verify_pagerank(const Graph& graph, const Options& options, std::span<const
                      double last_l1, Communicator* peers, unsigned threads) {
   if (graph.vertices() == 0) return;
   const RankCheck check = check_ranks(graph, options, ranks, peers, threads);
-  const double rounded = rounding(graph, options);
-  require_sum(check.sum, rounded / (1 - options.damping));
-  require_change(check, options.damping * last_l1 + rounded, last_l1);
+  const double rounding_error = rounding_bound(graph, options);
+  require_sum(check.sum, rounding_error / (1 - options.damping));
+  require_change(check, options.damping * last_l1 + rounding_error, last_l1);
 }
 
 double allowed_change(const Graph& graph, const Options& options, const DynamicRankOptions& dynamic,
                       const DynamicRankResult& result, double before) {
   const double d = options.damping, t = dynamic.frontier_tolerance;
   const bool uniform = options.dangling == Dangling::uniform;
-  const bool all = dynamic.method == RankMethod::naive_dynamic;
-  const bool frontier = !all && dynamic.method != RankMethod::dynamic_traversal;
+  const bool updates_all = dynamic.method == RankMethod::naive_dynamic;
+  const bool uses_frontier = !updates_all && dynamic.method != RankMethod::dynamic_traversal;
   const double rounds =
       dynamic.method == RankMethod::residual_frontier ? 1 : static_cast<double>(result.iterations);
-  double change = d * result.last_l1 + rounding(graph, options) / (1 - d);
-  if (!all) change += before / (uniform ? 1 - d : 1);
-  if (frontier && rounds > 0) {
+  double change = d * result.last_l1 + rounding_bound(graph, options) / (1 - d);
+  if (!updates_all) change += before / (uniform ? 1 - d : 1);
+  if (uses_frontier && rounds > 0) {
     change += t < 1 ? d * rounds * t * std::pow(1 - t, -rounds) * (1 + result.last_l1) : 2;
   }
   return change * (uniform ? 2 : 1);
@@ -170,8 +171,8 @@ double verify_followed(const Graph& graph, const Options& options, const Dynamic
   const RankCheck check = check_ranks(graph, options, ranks, peers, threads);
   const double allowed = allowed_change(graph, options, dynamic, result, before);
   // With `uniform` ranks are normalised; else their sum may be off by the allowed change / (1 - d).
-  const double off = options.dangling == Dangling::uniform ? rounding(graph, options) : allowed;
-  require_sum(check.sum, off / (1 - options.damping));
+  const double sum_error = options.dangling == Dangling::uniform ? rounding_bound(graph, options) : allowed;
+  require_sum(check.sum, sum_error / (1 - options.damping));
   require_change(check, allowed, result.last_l1);
   return check.change;
 }

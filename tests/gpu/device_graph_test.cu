@@ -80,7 +80,7 @@ TEST(DeviceGraphOnGpu, IsTheGraphOfTheHostAfterEveryBatch) {
         on_gpu.apply(update.graph, update.changes, stream);
         stream.wait("a batch");
         expect_lists(*gpu, on_gpu.out(), update.graph.out, "out");
-        EXPECT_EQ(on_gpu.longest_out(), longest(update.graph.out));
+        EXPECT_EQ(on_gpu.max_out_degree(), longest(update.graph.out));
         if (update.graph.directed) expect_lists(*gpu, on_gpu.in(), update.graph.in, "in");
         graph = std::move(update.graph);
       }
@@ -104,7 +104,7 @@ class Followed {
     stream_.wait("a batch");
     expect_lists(gpu_, on_gpu_.out(), graph_.out, "out");
     if (graph_.directed) expect_lists(gpu_, on_gpu_.in(), graph_.in, "in");
-    EXPECT_EQ(on_gpu_.longest_out(), longest(graph_.out));
+    EXPECT_EQ(on_gpu_.max_out_degree(), longest(graph_.out));
     const auto changes = fetch(gpu_, on_gpu_.changes(), update.changes.size());
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const EdgeChange &found = changes[i], &expected = update.changes[i];

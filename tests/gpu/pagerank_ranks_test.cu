@@ -125,7 +125,7 @@ TEST(GpuPageRankRanks, AreThatOfOneProcessOnHardGraphs) {
     SCOPED_TRACE(name);
     for (const pagerank::Options& options : rank_options()) {
       expect_as_alone(graph, options, 2, {3, 2});
-      if (!brief()) expect_as_alone(graph, options, 4, {pagerank::kMostPieces, 3});
+      if (!brief()) expect_as_alone(graph, options, 4, {pagerank::kMaxPieces, 3});
     }
   }
 }
@@ -142,7 +142,7 @@ TEST(GpuPageRankRanks, SweepLargePieces) {
     expect_as_alone(graph, options, 2, {1, 1});
     expect_as_alone(graph, options, 3, {3, 2});
     expect_as_alone(graph, options, 2, {2, 2}, &file);
-    if (!brief()) expect_as_alone(graph, options, 2, {pagerank::kUsualPieces, 8});
+    if (!brief()) expect_as_alone(graph, options, 2, {pagerank::kDefaultPieces, 8});
   }
 }
 
@@ -155,7 +155,7 @@ TEST(GpuSweepPieces, OfOneRankAreThatOfOneSweep) {
   for (const pagerank::Options& options : rank_options()) {
     if (options.weighted) continue;
     expect_as_alone(graph, options, 1, {3, 2});
-    if (!brief()) expect_as_alone(graph, options, 1, {pagerank::kUsualPieces, 8});
+    if (!brief()) expect_as_alone(graph, options, 1, {pagerank::kDefaultPieces, 8});
   }
 }
 

@@ -20,10 +20,10 @@ TEST(ChangedRows, GoAsAWholeWhereTheirRankSaysSo) {
   const Ownership owners({0, 4, 4, 9, 10});
   using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
-  EXPECT_EQ(pairs_of(rows_as_a_whole(owners, std::vector{kAllRows, kAllRows, std::uint64_t{2}, kAllRows})),
+  EXPECT_EQ(pairs_of(whole_row_ranges(owners, std::vector{kAllRows, kAllRows, std::uint64_t{2}, kAllRows})),
             (Pairs{{0, 4}, {4, 4}, {0, 0}, {9, 10}}));
-  EXPECT_TRUE(all_empty(rows_as_a_whole(owners, std::vector<std::uint64_t>{3, 0, 2, 0})));
-  EXPECT_TRUE(all_empty(rows_as_a_whole(owners, std::vector<std::uint64_t>{3, kAllRows, 2, 0})));
+  EXPECT_TRUE(all_empty(whole_row_ranges(owners, std::vector<std::uint64_t>{3, 0, 2, 0})));
+  EXPECT_TRUE(all_empty(whole_row_ranges(owners, std::vector<std::uint64_t>{3, kAllRows, 2, 0})));
 }
 
 TEST(ChangedRows, GoOneByOneInPlacesOfTheirRank) {
@@ -32,7 +32,7 @@ TEST(ChangedRows, GoOneByOneInPlacesOfTheirRank) {
   std::vector<std::uint64_t> travelled(sent.size(), 0);
   std::uint64_t done = 0;
   for (;; done += kCapacity) {
-    const std::vector<ElementRange> places = places_of_entries(sent, done, kCapacity);
+    const std::vector<ElementRange> places = entry_ranges(sent, done, kCapacity);
     if (all_empty(places)) break;
     for (std::size_t rank = 0; rank < sent.size(); ++rank) {
       EXPECT_EQ(places[rank].begin, rank * kCapacity);
@@ -50,7 +50,7 @@ TEST(ChangedRows, GoOneByOneInPlacesOfTheirRank) {
 TEST(ChangedRows, HaveAlignedPlaces) {
   for (const std::uint64_t vertices : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{7}, kParcelEntries,
                                        kParcelEntries + 1, std::uint64_t{1} << 40}) {
-    const std::uint64_t capacity = entries_at_once(vertices);
+    const std::uint64_t capacity = entries_per_exchange(vertices);
     EXPECT_EQ(capacity % 2, 0u);
     EXPECT_GE(capacity, std::clamp<std::uint64_t>(vertices, 1, kParcelEntries));
     EXPECT_LE(capacity, kParcelEntries);

@@ -87,7 +87,7 @@ inline Followed follow(const Device& device, const Course& course, const pageran
     if (!together) dynamic.fusion = pagerank::RoundFusion::none;
     followed.results.push_back(ranks.follow(course.batches[i].graph, course.batches[i].changes, dynamic));
   }
-  followed.ranks.resize(ranks.own());
+  followed.ranks.resize(ranks.own_rows());
   ranks.read_ranks(followed.ranks);
   followed.ranks.insert(followed.ranks.begin(), ranks.first(), 0.0);  // at their places
   return followed;

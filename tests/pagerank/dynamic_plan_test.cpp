@@ -30,7 +30,7 @@ void follow_one(const Device& device, Graph graph, const UpdateBatch& batch, con
   earlier = {};
   const UpdateResult updated = update_graph(std::move(graph), batch, 2);
   ranks.follow(updated.graph, updated.changes, dynamic);
-  HostArray<double> result(ranks.own(), "ranks");
+  HostArray<double> result(ranks.own_rows(), "ranks");
   ranks.read_ranks(result.span());
 }
 

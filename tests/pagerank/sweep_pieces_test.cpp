@@ -27,7 +27,7 @@ TEST(SweepPieces, AreOneWithoutOtherRanks) {
 }
 
 TEST(SweepPieces, AreSmallerTheFasterContributionsCross) {
-  EXPECT_EQ(sweep_pieces(0, 1000, 64000, 2).count, kUsualPieces);
+  EXPECT_EQ(sweep_pieces(0, 1000, 64000, 2).count, kDefaultPieces);
   EXPECT_EQ(sweep_pieces(4, 1000, 64000, 2).count, 4u);
   // Edges a vertex over those that are swept while what it gives crosses: 64 / 11.
   EXPECT_EQ(sweep_pieces(0, 1000, 64000, 2).ratio, 5u);
@@ -36,7 +36,7 @@ TEST(SweepPieces, AreSmallerTheFasterContributionsCross) {
   EXPECT_EQ(sweep_pieces(0, 1000, 0, 8).ratio, 2u);
   EXPECT_EQ(sweep_pieces(0, 1, 64000, 2).ratio, 16u);
   EXPECT_EQ(sweep_pieces(0, 0, 0, 2).ratio, 2u);
-  EXPECT_THROW(sweep_pieces(kMostPieces + 1, 1000, 64000, 2), UsageError);
+  EXPECT_THROW(sweep_pieces(kMaxPieces + 1, 1000, 64000, 2), UsageError);
 }
 
 TEST(SweepPieces, GrowByTheirRatio) {
@@ -69,7 +69,7 @@ TEST(SweepPieces, CoverAllRowsOnceInOrder) {
   for (std::uint64_t rows = 0; rows < 40; ++rows) {
     std::vector<std::uint64_t> work(rows);
     for (std::uint64_t i = 0; i < rows; ++i) work[i] = 4 + (i * 37 % 11) * (i % 3);
-    for (unsigned count = 1; count <= kMostPieces; ++count) {
+    for (unsigned count = 1; count <= kMaxPieces; ++count) {
       for (const std::uint64_t ratio : {2u, 3u, 16u}) {
         const auto cuts = cut(work, {count, ratio});
 
@@ -86,9 +86,9 @@ TEST(SweepPieces, CoverAllRowsOnceInOrder) {
 TEST(SweepPieces, CutLargeGraphs) {
   const std::uint64_t rows = std::uint64_t{1} << 40;
 
-  const auto cuts = cut_rows(rows, {kMostPieces, 16}, 0, [](std::uint64_t row) { return row << 20; });
+  const auto cuts = cut_rows(rows, {kMaxPieces, 16}, 0, [](std::uint64_t row) { return row << 20; });
 
-  for (unsigned p = 1; p + 1 < kMostPieces; ++p) {
+  for (unsigned p = 1; p + 1 < kMaxPieces; ++p) {
     const double ratio =
         static_cast<double>(cuts[p + 1] - cuts[p]) / static_cast<double>(cuts[p] - cuts[p - 1]);
     EXPECT_NEAR(ratio, 16, 0.01);

@@ -133,7 +133,7 @@ ReplayRun ReplayMethods::run_dynamic(std::size_t m, const UpdateResult& update,
   run.partitions_read = result.partitions_read;
   run.update_seconds = result.update_seconds;
   run.rewrite_seconds = result.rewrite_seconds;
-  HostArray<double> own(ranks.own(), "ranks to compare");
+  HostArray<double> own(ranks.own_rows(), "ranks to compare");
   ranks.read_ranks(own.span());
   const auto found = pagerank::all_ranks(own.span(), ranks.first(), ranks.vertices(), place_.ranks);
   add_error(run, found.span(), exact);
@@ -174,7 +174,7 @@ void replay(const Device& device, const TemporalSource& edges, const pagerank::O
   // Memory that a GPU reads repeatedly, in-edges or changes, stays page-locked from batch to batch.
   RecycledMemory recycled(device);
   HostMemory* const reused_memory = device.is_cuda() ? &recycled : nullptr;
-  const bool paged = reused_memory && !stays_whole(device, update.graph, rank, place.paging);
+  const bool paged = reused_memory && !keeps_whole_graph(device, update.graph, rank, place.paging);
   ReplayMethods methods(device, rank, methods_of(options), options.verify, place);
   methods.begin(update.graph);
   for (std::uint32_t i = 0; i < options.batches && done < edges.size(); ++i) {

@@ -12,10 +12,10 @@ namespace {
 constexpr unsigned kBlock = kPackedChanges;  // a block of threads takes a block of changes
 /// To copy a piece takes less than half as long as to rewrite lists by it. So each piece is twice as long as
 /// the one before: the first one is short, and rewriting waits for no other.
-constexpr unsigned kMostPieces = 4;
+constexpr unsigned kMaxPieces = 4;
 constexpr std::uint64_t kPieceGrowth = 2;
 /// The fewest blocks of changes in the first of several pieces.
-constexpr std::uint64_t kLeastBlocks = 256;
+constexpr std::uint64_t kMinBlocks = 256;
 /// So few bytes are read in place in less time than a copy takes to begin: up to 0.7 ms on an H100 if the GPU
 /// did other work before.
 constexpr std::uint64_t kFewBytes = std::uint64_t{1} << 20;
@@ -73,9 +73,9 @@ void ChangeUpload::begin(const PackedChanges& changes, bool weighted) {
   packed_ = &changes, count_ = changes.count, weighted_ = weighted;
   const std::uint64_t blocks = changes.blocks().size();
   std::uint64_t parts = 1, part = 1;
-  for (pieces_ = 1; pieces_ < kMostPieces; ++pieces_, parts += part) {
+  for (pieces_ = 1; pieces_ < kMaxPieces; ++pieces_, parts += part) {
     part *= kPieceGrowth;
-    if (blocks < (parts + part) * kLeastBlocks) break;
+    if (blocks < (parts + part) * kMinBlocks) break;
   }
   std::uint64_t before = 0;
   part = 1;
@@ -98,10 +98,10 @@ void ChangeUpload::send(unsigned piece, cudaStream_t stream) const {
     cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying changes");
   };
   const std::span<const PackedBlock> blocks = packed_->blocks();
-  const auto byte_of = [&](unsigned which) -> std::uint64_t {
-    if (which == 0) return 0;
-    if (which == pieces_) return packed_->bytes.size();
-    return blocks.size_bytes() + blocks[first_blocks_[which]].word * sizeof(std::uint64_t);
+  const auto byte_of = [&](unsigned index) -> std::uint64_t {
+    if (index == 0) return 0;
+    if (index == pieces_) return packed_->bytes.size();
+    return blocks.size_bytes() + blocks[first_blocks_[index]].word * sizeof(std::uint64_t);
   };
   const std::uint64_t begin = byte_of(piece);
   if (!in_place_) copy(bytes_.data() + begin, packed_->bytes.data() + begin, byte_of(piece + 1) - begin);
@@ -119,8 +119,8 @@ void ChangeUpload::unpack(unsigned piece, const EditBuffers& edits, unsigned lon
   cuda::check_launch("unpack_kernel");
 }
 
-RewriteReach ChangeUpload::reach(unsigned piece) const {
-  if (piece + 1 == pieces_) return RewriteReach::all(count_);
+RewriteLimit ChangeUpload::rewrite_limit(unsigned piece) const {
+  if (piece + 1 == pieces_) return RewriteLimit::all(count_);
   const std::uint64_t next = first_blocks_[piece + 1];
   const PackedBlock& block = packed_->blocks()[next];
   return {next * kPackedChanges, block.begin + block.shift, block.source};

@@ -28,7 +28,7 @@ class ChangeUpload {
   void unpack(unsigned piece, const EditBuffers& edits, unsigned long long* cleared,
               cudaStream_t stream) const;
   /// How far lists can be rewritten once pieces up to this one are unpacked.
-  RewriteReach reach(unsigned piece) const;
+  RewriteLimit rewrite_limit(unsigned piece) const;
 
   ChangeView view() const;
 

@@ -32,11 +32,11 @@ struct ChangeView {
 };
 
 /// How far lists can be rewritten while more edits are to come: the first `edits` are known, and the next one
-/// is in list `row`, at `place` in the new columns.
-struct RewriteReach {
-  std::uint64_t edits, place, row;
+/// is in list `row`, at `position` in the new columns.
+struct RewriteLimit {
+  std::uint64_t edits, position, row;
 
-  static RewriteReach all(std::uint64_t edits) { return {edits, ~std::uint64_t{0}, ~std::uint64_t{0}}; }
+  static RewriteLimit all(std::uint64_t edits) { return {edits, ~std::uint64_t{0}, ~std::uint64_t{0}}; }
 };
 
 /// Edits before a tile.
@@ -63,9 +63,9 @@ struct DeviceRows {
 template <class T, class Memory>
 void reserve_for_batch(ChargedArray<T, Memory>& memory, const Device& device, std::uint64_t size,
                        const char* purpose) {
-  constexpr std::uint64_t kLeast = 4096;
+  constexpr std::uint64_t kMinSize = 4096;
   if (memory.size() >= size) return;
-  memory.reserve(device, size + size / 8 < kLeast ? kLeast : size + size / 8, purpose);
+  memory.reserve(device, size + size / 8 < kMinSize ? kMinSize : size + size / 8, purpose);
 }
 
 /// Rewrites lists. The new columns are cut into tiles of equally many entries, or offsets. A block marks the
@@ -80,13 +80,13 @@ class ListRewriter {
   /// Where a caller that knows the edits writes them.
   EditBuffers buffers() const { return {edits_.data(), shifts_.data()}; }
   /// Otherwise finds the edits in the old in-lists; `order` has the changes by (target, source).
-  void find(const ChangeView& changes, const std::uint32_t* order, cudaStream_t stream);
+  void find_edits(const ChangeView& changes, const std::uint32_t* order, cudaStream_t stream);
   /// Finds how many edits precede each tile, up to where lists can be rewritten.
-  void cut(const RewriteReach& reach, cudaStream_t stream);
+  void cut(const RewriteLimit& limit, cudaStream_t stream);
   /// Rewrites the tiles cut since the last call. `reversed`: in-lists. `repeats`: a change may insert more
-  /// than one entry. If `longest` is not null, *longest is raised to the length of the longest list.
+  /// than one entry. If `max_degree` is not null, *max_degree is raised to the length of the longest list.
   void rewrite(DeviceRows& to, const ChangeView& changes, bool reversed, bool repeats, bool weighted,
-               unsigned long long* longest, const cuda::Stream& stream);
+               unsigned long long* max_degree, const cuda::Stream& stream);
 
  private:
   struct Tiles {
@@ -101,7 +101,7 @@ class ListRewriter {
   Tiles all_, cut_, done_;
   Buffer<ListEdit> edits_;
   Buffer<std::uint64_t> shifts_;
-  Buffer<TileCut> by_place_, by_row_;  ///< [tiles + 1] of entries, of offsets
+  Buffer<TileCut> by_position_, by_row_;  ///< [tiles + 1] of entries, of offsets
   Buffer<unsigned char> scratch_;
 };
 

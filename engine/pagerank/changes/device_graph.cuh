@@ -25,7 +25,7 @@ class DeviceGraph {
   /// The changes of the last batch, [changes()].
   const EdgeChange* changes() const { return upload_.view().changes; }
   /// Edges of the longest out-list. After apply(), valid once the work of the batch has ended.
-  std::uint64_t longest_out() const { return device_.is_planning() ? 0 : *longest_.data(); }
+  std::uint64_t max_out_degree() const { return device_.is_planning() ? 0 : *max_degree_.data(); }
   /// Bytes of the lists, and of the spare memory that they are rewritten into.
   std::uint64_t bytes() const { return out_.bytes() + in_.bytes() + spare_.bytes(); }
 
@@ -36,7 +36,7 @@ class DeviceGraph {
   void apply(const Graph& graph, const EdgeChanges& changes, const cuda::Stream& stream);
   /// Device seconds of rewriting lists in the last batch, since the device had the places of the first
   /// changes. Valid once the work of the batch has ended.
-  double rewrite_seconds() const { return changed_ ? rewriting_.seconds() : 0; }
+  double rewrite_seconds() const { return changed_ ? rewrite_timer_.seconds() : 0; }
 
  private:
   void copy_lists(DeviceRows& rows, const Csr& from);
@@ -44,7 +44,7 @@ class DeviceGraph {
   void rewrite_out(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream);
   void rewrite_in(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream);
   /// Allocates memory for the lists of `graph`, in one direction.
-  void make_spare(const Graph& graph);
+  void reserve_spare(const Graph& graph);
   void set_views();
 
   const Device& device_;
@@ -56,12 +56,12 @@ class DeviceGraph {
   ChangeUpload upload_;
   ListRewriter out_rewriter_, in_rewriter_;
   /// Copies changes and finds edits of in-lists, while lists are rewritten.
-  cuda::HighPriorityStream beside_;
-  Buffer<std::uint32_t> keys_, sorted_keys_, places_, order_;  ///< order_: changes by target
+  cuda::HighPriorityStream side_stream_;
+  Buffer<std::uint32_t> keys_, sorted_keys_, positions_, order_;  ///< order_: changes by target
   Buffer<unsigned char> scratch_;
-  Buffer<unsigned long long> measured_;
-  Staging<unsigned long long> longest_;
-  cuda::Timer rewriting_;
+  Buffer<unsigned long long> measured_max_degree_;
+  Staging<unsigned long long> max_degree_;
+  cuda::Timer rewrite_timer_;
 };
 
 }  // namespace sluice::pagerank

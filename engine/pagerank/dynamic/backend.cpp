@@ -28,7 +28,7 @@ RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t
 
 }  // namespace
 
-Settled total_of(const Router& peers, const Settled& own, RankNorm norm) {
+IterationTotals total_of(const Router& peers, const IterationTotals& own, RankNorm norm) {
   if (peers.is_single_rank()) return own;
   std::array<std::uint64_t, 3> counts{own.growth, own.gathered, own.pushed};
   const RankChange change = total_of(peers.ranks(), own.change, norm, counts);
@@ -55,21 +55,21 @@ SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std
   return rows;
 }
 
-RankSources grown_sources(RankSources known, const Graph& graph, const Options& options, std::uint64_t first,
-                          std::uint64_t last, unsigned threads) {
-  const std::uint64_t before = known.loops.size();
+RankSources extend_sources(RankSources previous, const Graph& graph, const Options& options,
+                           std::uint64_t first, std::uint64_t last, unsigned threads) {
+  const std::uint64_t before = previous.loops.size();
   const RankSources added = sources_of(graph, options, first + before, last, threads);
-  const auto join = [&](auto& column, const auto& more, const char* purpose) {
+  const auto join = [&](auto& column, const auto& added_values, const char* purpose) {
     std::remove_reference_t<decltype(column)> all(last - first, purpose);
     if (!host_budget().counts_only()) {
       std::copy(column.begin(), column.end(), all.begin());
-      std::copy(more.begin(), more.end(), all.begin() + before);
+      std::copy(added_values.begin(), added_values.end(), all.begin() + before);
     }
     column = std::move(all);
   };
-  join(known.divisors, added.divisors, "out-degrees");
-  join(known.loops, added.loops, "self-loops");
-  return known;
+  join(previous.divisors, added.divisors, "out-degrees");
+  join(previous.loops, added.loops, "self-loops");
+  return previous;
 }
 
 std::vector<RankSource> sources_of(const Graph& graph, const Options& options,
@@ -101,7 +101,7 @@ HostArray<std::uint8_t> dangling_flags(const Options& options, std::uint64_t ver
   return flags;
 }
 
-HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const std::uint8_t> dangles,
+HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const std::uint8_t> is_dangling,
                                     const Options& options, std::uint64_t first, std::uint64_t last) {
   HostArray<FixedRank> ranks(last - first, "ranks");
   if (host_budget().counts_only()) return ranks;
@@ -111,7 +111,7 @@ HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<con
       throw InputError("earlier ranks: the rank of vertex " + std::to_string(v) + " is not between 0 and 1");
     }
     sum += given[v];
-    if (!dangles.empty() && dangles[v] != 0) dangling += given[v];
+    if (!is_dangling.empty() && is_dangling[v] != 0) dangling += given[v];
   }
   if (sum > 1 + kSumSlack) throw InputError("earlier ranks: they sum to more than 1");
   const double d = options.damping;

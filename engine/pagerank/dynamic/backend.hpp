@@ -26,7 +26,7 @@ class DynamicRanks::State {
   virtual void read_ranks(std::span<double> ranks) const = 0;
   virtual std::uint64_t vertices() const = 0;
   virtual std::uint64_t first() const = 0;
-  virtual std::uint64_t own() const = 0;
+  virtual std::uint64_t own_rows() const = 0;
   /// In a plan: charges the memory that follow() would take for a batch of this size, and completes `plan`.
   virtual void plan(const Graph& graph, const UpdateSize& batch, Plan& plan) = 0;
 };
@@ -42,7 +42,7 @@ MakeDynamicRanks make_whole_cuda_ranks;
 /// GPU memory of such a copy and its ranks; and the memory beside it for batches and new vertices, whose size
 /// is not known at the beginning.
 std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options);
-constexpr std::uint64_t space_for_batches(std::uint64_t whole_bytes) {
+constexpr std::uint64_t batch_headroom(std::uint64_t whole_bytes) {
   return whole_bytes / 12 + (std::uint64_t{1} << 20);
 }
 /// On a GPU that brings partitions of the graph, or of its rank's part; the same bits.
@@ -64,7 +64,7 @@ struct BatchState {
 };
 
 /// The totals of an iteration over all ranks of the job.
-Settled total_of(const Router& peers, const Settled& own, RankNorm norm);
+IterationTotals total_of(const Router& peers, const IterationTotals& own, RankNorm norm);
 
 /// The in-edges, or only their offsets if they are in a file. Throws UsageError if a directed graph does not
 /// store them. In a plan, out-edges stand for in-edges that are not made yet.
@@ -77,9 +77,9 @@ struct RankSources {
   HostArray<double> divisors;  ///< [last - first] see RankSource
   HostArray<Loop> loops;       ///< [last - first]
 };
-/// For vertices [first, last), of which the first are `known` from the graph before; finds the others.
-RankSources grown_sources(RankSources known, const Graph& graph, const Options& options, std::uint64_t first,
-                          std::uint64_t last, unsigned threads);
+/// For vertices [first, last), of which the first are `previous` from the graph before; finds the others.
+RankSources extend_sources(RankSources previous, const Graph& graph, const Options& options,
+                           std::uint64_t first, std::uint64_t last, unsigned threads);
 
 /// [vertices] With Dangling::uniform 1 for a dangling vertex, else empty. `divisors` are of some vertices,
 /// from `first` on; flags of others are not set.
@@ -105,8 +105,9 @@ SLUICE_HD double rank_scale(Dangling dangling, FixedRank total) {
 }
 
 /// The residual of an iteration after which ranks sum to `total`.
-SLUICE_HD double residual_of(const Settled& settled, RankNorm norm, Dangling dangling, FixedRank total) {
-  return settled.change.norm(norm) / rank_scale(dangling, total);
+SLUICE_HD double residual_of(const IterationTotals& totals, RankNorm norm, Dangling dangling,
+                             FixedRank total) {
+  return totals.change.norm(norm) / rank_scale(dangling, total);
 }
 
 /// The reported rank.

@@ -22,20 +22,20 @@ inline constexpr std::uint64_t kAllRows = ~std::uint64_t{0};
 
 /// The most entries that a rank sends at a time, in a graph of so many vertices. Even, so that the next
 /// rank's entries are aligned to 8 bytes.
-inline std::uint64_t entries_at_once(std::uint64_t vertices) {
+inline std::uint64_t entries_per_exchange(std::uint64_t vertices) {
   return (std::clamp<std::uint64_t>(vertices, 1, kParcelEntries) + 1) / 2 * 2;
 }
 
 /// Bytes sent at once if they pass through the hosts: the entries of all ranks, if they are not too many.
-inline std::uint64_t exchanged_at_once(std::uint64_t vertices, std::uint64_t ranks) {
-  constexpr std::uint64_t kLeast = 1u << 16;  // a graph may grow
-  return std::clamp(ranks * entries_at_once(vertices) * Router::kEntryBytes<FixedRank>, kLeast,
+inline std::uint64_t exchange_buffer_bytes(std::uint64_t vertices, std::uint64_t ranks) {
+  constexpr std::uint64_t kMinBytes = 1u << 16;  // a graph may grow
+  return std::clamp(ranks * entries_per_exchange(vertices) * Router::kEntryBytes<FixedRank>, kMinBytes,
                     Router::kPieceBytes);
 }
 
 /// [ranks] The rows of each rank that sends all its rows; `sent` are the counts of the ranks.
-inline std::vector<ElementRange> rows_as_a_whole(const Ownership& owners,
-                                                 std::span<const std::uint64_t> sent) {
+inline std::vector<ElementRange> whole_row_ranges(const Ownership& owners,
+                                                  std::span<const std::uint64_t> sent) {
   std::vector<ElementRange> rows(sent.size());
   for (std::size_t rank = 0; rank < sent.size(); ++rank)
     if (sent[rank] == kAllRows) rows[rank] = {owners.begin(rank), owners.end(rank)};
@@ -44,15 +44,15 @@ inline std::vector<ElementRange> rows_as_a_whole(const Ownership& owners,
 
 /// [ranks] The places of entries from `done` on, for ranks that send entries; each rank has `capacity`
 /// places.
-inline std::vector<ElementRange> places_of_entries(std::span<const std::uint64_t> sent, std::uint64_t done,
-                                                   std::uint64_t capacity) {
-  std::vector<ElementRange> places(sent.size());
+inline std::vector<ElementRange> entry_ranges(std::span<const std::uint64_t> sent, std::uint64_t done,
+                                              std::uint64_t capacity) {
+  std::vector<ElementRange> ranges(sent.size());
   for (std::size_t rank = 0; rank < sent.size(); ++rank) {
-    const std::uint64_t left = sent[rank] == kAllRows ? 0 : sent[rank] - std::min(sent[rank], done);
-    places[rank].begin = rank * capacity;
-    places[rank].end = places[rank].begin + std::min(left, capacity);
+    const std::uint64_t remaining = sent[rank] == kAllRows ? 0 : sent[rank] - std::min(sent[rank], done);
+    ranges[rank].begin = rank * capacity;
+    ranges[rank].end = ranges[rank].begin + std::min(remaining, capacity);
   }
-  return places;
+  return ranges;
 }
 
 inline bool all_empty(std::span<const ElementRange> ranges) {

@@ -26,7 +26,7 @@
 namespace sluice::pagerank {
 
 /// Sources whose out-edges are looked up at a time.
-inline constexpr std::uint64_t kSourcesSent = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t kSourcesPerBatch = std::uint64_t{1} << 18;
 
 template <class Share>
 class CudaLink {
@@ -48,24 +48,24 @@ class CudaLink {
   std::uint64_t bytes_sent() const { return parcels_.bytes_sent(); }
 
   /// Copies the offsets of own edges to the GPU.
-  void see(const Graph& graph) {
+  void set_graph(const Graph& graph) {
     state_.executor.wait("the last batch");  // its last list is made with the old offsets
     const CsrView in = in_edges_of(graph, state_.options.weighted), out = graph.out.view();
-    state_.in = {in.vertices, 0, take(in_offsets_, in), nullptr, nullptr};
-    state_.out_offsets = graph.directed ? take(out_offsets_, out) : state_.in.offsets;
+    state_.in = {in.vertices, 0, upload_offsets(in_offsets_, in), nullptr, nullptr};
+    state_.out_offsets = graph.directed ? upload_offsets(out_offsets_, out) : state_.in.offsets;
     const std::uint64_t last = std::min(peers_.last(), in.vertices);  // a plan adds vertices without edges
     if (peers_.first() < last) state_.in.edges = in.offsets[last] - in.offsets[peers_.first()];
   }
 
   // ---- entries of lists
 
-  void meet(std::span<const Vertex> vertices) {
+  void add_members(std::span<const Vertex> vertices) {
     parcels_.send(
         vertices.size(), ParcelUse::vertices, stream(),
         [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
           std::copy(vertices.data() + begin, vertices.data() + end, to.vertices);
         },
-        [&](const Columns& at, std::uint64_t size) { meet(at, size, ParcelUse::vertices); });
+        [&](const Columns& at, std::uint64_t size) { expand_entries(at, size, ParcelUse::vertices); });
   }
 
   /// Sends the edges of `all` in lists in host memory, and traverses them on the GPU.
@@ -73,32 +73,32 @@ class CudaLink {
     const ParcelUse use = !pushes            ? ParcelUse::vertices
                           : Share::kWeighted ? ParcelUse::weights
                                              : ParcelUse::sources;
-    for (std::size_t done = 0; done < all.size(); done += kSourcesSent) {
-      const auto sources = all.subspan(done, std::min<std::size_t>(kSourcesSent, all.size() - done));
-      begins_.resize(sources.size()), places_.assign(sources.size() + 1, 0);
-      over_sources(0, sources.size(), [&](std::uint64_t i) {
+    for (std::size_t done = 0; done < all.size(); done += kSourcesPerBatch) {
+      const auto sources = all.subspan(done, std::min<std::size_t>(kSourcesPerBatch, all.size() - done));
+      edge_begins_.resize(sources.size()), positions_.assign(sources.size() + 1, 0);
+      for_each_source(0, sources.size(), [&](std::uint64_t i) {
         const auto edges = edges_into(out, sources[i], peers_.first(), peers_.last());
-        begins_[i] = edges.first, places_[i + 1] = edges.second - edges.first;
+        edge_begins_[i] = edges.first, positions_[i + 1] = edges.second - edges.first;
       });
-      std::partial_sum(places_.begin(), places_.end(), places_.begin());
+      std::partial_sum(positions_.begin(), positions_.end(), positions_.begin());
       parcels_.send(
-          places_.back(), use, stream(),
-          [&](const Columns& to, std::uint64_t from, std::uint64_t until) {
-            pack(out, sources, use, to, from, until);
+          positions_.back(), use, stream(),
+          [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
+            pack(out, sources, use, to, begin, end);
           },
-          [&](const Columns& at, std::uint64_t size) { meet(at, size, use); });
+          [&](const Columns& at, std::uint64_t size) { expand_entries(at, size, use); });
     }
   }
 
   /// Handles entries that were received. Their vertices become members; with sources, differences along the
   /// edges are added to their sums.
-  void meet(const ParcelColumns<typename Share::Stored>& at, std::uint64_t size, ParcelUse use) {
+  void expand_entries(const ParcelColumns<typename Share::Stored>& at, std::uint64_t size, ParcelUse use) {
     const Spread spread = use == ParcelUse::vertices ? Spread::marks : Spread::pushes;
     const CsrView edges{0, 0, nullptr, at.vertices, at.weights};
     const Vertex* const sources = at.sources;
-    const VertexList members = state_.grown();
+    const VertexList members = state_.append_target();
     const auto view = state_.view();
-    state_.over(size, [=] __device__(std::uint64_t i, cuda::CudaLane & lane) {
+    state_.for_each(size, [=] __device__(std::uint64_t i, cuda::CudaLane & lane) {
       const Difference<Share> difference(view, spread == Spread::pushes ? sources[i] : 0, spread);
       expand_edge(view, edges, i, spread, difference, members, lane);
     });
@@ -119,7 +119,7 @@ class CudaLink {
   const cuda::Stream& stream() const { return state_.executor.cuda_stream(); }
 
   /// Copies own offsets of `lists` to `offsets`. Returns them, indexed by id.
-  const EdgeIndex* take(Buffer<EdgeIndex>& offsets, const CsrView& lists) {
+  const EdgeIndex* upload_offsets(Buffer<EdgeIndex>& offsets, const CsrView& lists) {
     const std::uint64_t own = peers_.last() - peers_.first();
     offsets.reserve(device_, own + 1, "offsets of edges");
     if (own > 0)
@@ -128,24 +128,24 @@ class CudaLink {
   }
 
   template <class Body>
-  void over_sources(std::uint64_t first, std::uint64_t last, Body&& body) const {
+  void for_each_source(std::uint64_t first, std::uint64_t last, Body&& body) const {
     parallel_blocks(device_.threads(), last - first, kSourcesAtOnce,
                     [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                       for (std::uint64_t i = first + begin; i < first + end; ++i) body(i);
                     });
   }
 
-  /// Writes the edges that have places [from, until) among those sent.
+  /// Writes the edges that have positions [begin, end) among those sent.
   void pack(const CsrView& out, std::span<const Vertex> sources, ParcelUse use, const Columns& to,
-            std::uint64_t from, std::uint64_t until) const {
-    const auto place = [&](auto it) { return static_cast<std::uint64_t>(it - places_.begin()); };
-    const std::uint64_t low = place(std::upper_bound(places_.begin(), places_.end(), from)) - 1,
-                        high = place(std::lower_bound(places_.begin(), places_.end(), until));
-    over_sources(low, high, [&](std::uint64_t i) {
-      const std::uint64_t first = std::max(places_[i], from), last = std::min(places_[i + 1], until);
+            std::uint64_t begin, std::uint64_t end) const {
+    const auto position = [&](auto it) { return static_cast<std::uint64_t>(it - positions_.begin()); };
+    const std::uint64_t low = position(std::upper_bound(positions_.begin(), positions_.end(), begin)) - 1,
+                        high = position(std::lower_bound(positions_.begin(), positions_.end(), end));
+    for_each_source(low, high, [&](std::uint64_t i) {
+      const std::uint64_t first = std::max(positions_[i], begin), last = std::min(positions_[i + 1], end);
       if (first >= last) return;
-      const EdgeIndex edge = begins_[i] + (first - places_[i]);
-      const std::uint64_t at = first - from, count = last - first;
+      const EdgeIndex edge = edge_begins_[i] + (first - positions_[i]);
+      const std::uint64_t at = first - begin, count = last - first;
       std::copy_n(out.targets + edge, count, to.vertices + at);
       if (use == ParcelUse::vertices) return;
       std::fill_n(to.sources + at, count, sources[i]);
@@ -159,7 +159,7 @@ class CudaLink {
   RankParcels<Stored> parcels_;
   DeviceShares<Share> shares_;
   Buffer<EdgeIndex> in_offsets_, out_offsets_;  ///< [own + 1]; an undirected graph has only the first
-  std::vector<EdgeIndex> begins_, places_;      ///< of sources' edges, in lists and among those sent
+  std::vector<EdgeIndex> edge_begins_, positions_;  ///< of sources' edges, in lists and among those sent
 };
 
 }  // namespace sluice::pagerank

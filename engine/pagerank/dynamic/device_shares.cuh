@@ -22,7 +22,7 @@ template <class Share>
 void pack_shares(const RankState<Share, cuda::CudaExecutor>& state, const Vertex* rows,
                  const ParcelColumns<typename Share::Stored>& entries, std::uint64_t size) {
   const auto* const shares = state.shares.data();
-  state.over(size, [=] __device__(std::uint64_t i, cuda::CudaLane&) {
+  state.for_each(size, [=] __device__(std::uint64_t i, cuda::CudaLane&) {
     entries.vertices[i] = rows[i], entries.values[i] = shares[rows[i]];
   });
 }
@@ -30,12 +30,12 @@ void pack_shares(const RankState<Share, cuda::CudaExecutor>& state, const Vertex
 /// Stores received contributions of other ranks' vertices. The old ones, which out-neighbours have received,
 /// go to `sent`.
 template <class Share>
-void take_shares(const RankState<Share, cuda::CudaExecutor>& state,
-                 const ParcelColumns<typename Share::Stored>& entries, std::uint64_t size) {
-  const auto shares = state.shares.data(), sent = state.sent.data();
-  state.over(size, [=] __device__(std::uint64_t i, cuda::CudaLane&) {
+void store_shares(const RankState<Share, cuda::CudaExecutor>& state,
+                  const ParcelColumns<typename Share::Stored>& entries, std::uint64_t size) {
+  const auto shares = state.shares.data(), old_shares = state.old_shares.data();
+  state.for_each(size, [=] __device__(std::uint64_t i, cuda::CudaLane&) {
     const Vertex row = entries.vertices[i];
-    sent[row] = shares[row];
+    old_shares[row] = shares[row];
     shares[row] = entries.values[i];
   });
 }
@@ -49,20 +49,21 @@ class DeviceShares {
   DeviceShares(const Device& device, const Router& peers, State& state)
       : peers_(peers),
         state_(state),
-        capacity_(entries_at_once(peers.owners().vertices())),
+        capacity_(entries_per_exchange(peers.owners().vertices())),
         entries_(device, peers.is_single_rank() ? 0 : peers.size() * capacity_, kLabel) {}
 
   /// Sends the other ranks the contributions of own vertices, and receives theirs. Those of `changed`, in GPU
   /// memory, have changed. All ranks call it.
   void send(std::span<const Vertex> changed) {
     if (peers_.is_single_rank()) return;
-    const std::uint64_t own = peers_.template sends_all<Stored>(changed.size()) ? kAllRows : changed.size();
-    const auto sent = peers_.exchange_counts(std::vector(peers_.size(), own), kLabel);
-    gather_rows(rows_as_a_whole(peers_.owners(), sent));
+    const std::uint64_t own_count =
+        peers_.template sends_all<Stored>(changed.size()) ? kAllRows : changed.size();
+    const auto sent = peers_.exchange_counts(std::vector(peers_.size(), own_count), kLabel);
+    gather_rows(whole_row_ranges(peers_.owners(), sent));
     for (std::uint64_t done = 0;; done += capacity_) {
-      const std::vector<ElementRange> places = places_of_entries(sent, done, capacity_);
-      if (all_empty(places)) break;
-      gather_entries(changed.subspan(std::min<std::uint64_t>(done, changed.size())), places);
+      const std::vector<ElementRange> ranges = entry_ranges(sent, done, capacity_);
+      if (all_empty(ranges)) break;
+      gather_entries(changed.subspan(std::min<std::uint64_t>(done, changed.size())), ranges);
     }
   }
 
@@ -80,22 +81,22 @@ class DeviceShares {
   const cuda::Stream& stream() const { return state_.executor.cuda_stream(); }
 
   /// The entries of a rank, in the layout of a parcel.
-  Columns columns_at(const ElementRange& place) const {
-    return Columns(entries_.data()[place.begin].bytes, place.end - place.begin);
+  Columns columns_of(const ElementRange& range) const {
+    return Columns(entries_.data()[range.begin].bytes, range.end - range.begin);
   }
 
-  /// Calls take(range) for every other rank whose range is not empty.
-  template <class Take>
-  void for_others(std::span<const ElementRange> ranges, Take&& take) const {
+  /// Calls visit(range) for every other rank whose range is not empty.
+  template <class Visit>
+  void for_each_remote(std::span<const ElementRange> ranges, Visit&& visit) const {
     for (std::size_t rank = 0; rank < ranges.size(); ++rank)
-      if (rank != peers_.own_rank() && ranges[rank].begin < ranges[rank].end) take(ranges[rank]);
+      if (rank != peers_.own_rank() && ranges[rank].begin < ranges[rank].end) visit(ranges[rank]);
   }
 
   void gather_rows(std::span<const ElementRange> rows) {
     if (all_empty(rows) || host_budget().counts_only()) return;  // a plan has no rows
     Stored* const shares = state_.shares.data();
-    for_others(rows, [&](const ElementRange& range) {
-      cuda::check(cudaMemcpyAsync(state_.sent.data() + range.begin, shares + range.begin,
+    for_each_remote(rows, [&](const ElementRange& range) {
+      cuda::check(cudaMemcpyAsync(state_.old_shares.data() + range.begin, shares + range.begin,
                                   (range.end - range.begin) * sizeof(Stored), cudaMemcpyDeviceToDevice,
                                   stream().get()),
                   "copying contributions");
@@ -104,12 +105,12 @@ class DeviceShares {
   }
 
   /// Exchanges as many of `changed` as this rank has places.
-  void gather_entries(std::span<const Vertex> changed, std::span<const ElementRange> places) {
-    const ElementRange& own = places[peers_.own_rank()];
-    pack_shares(state_, changed.data(), columns_at(own), own.end - own.begin);
-    peers_.share_ranges(entries_.data(), places, kLabel, stream().get());
-    for_others(places, [&](const ElementRange& place) {
-      take_shares(state_, columns_at(place), place.end - place.begin);
+  void gather_entries(std::span<const Vertex> changed, std::span<const ElementRange> ranges) {
+    const ElementRange& own = ranges[peers_.own_rank()];
+    pack_shares(state_, changed.data(), columns_of(own), own.end - own.begin);
+    peers_.share_ranges(entries_.data(), ranges, kLabel, stream().get());
+    for_each_remote(ranges, [&](const ElementRange& range) {
+      store_shares(state_, columns_of(range), range.end - range.begin);
     });
   }
 

@@ -58,7 +58,8 @@ std::unique_ptr<DynamicRanks::State> make_dynamic_ranks(const Device& device, co
   }
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
-    const bool part = any_left(place.ranks, stays_whole(device, graph, options, paging) ? 0 : 1, "the graph");
+    const bool part =
+        any_left(place.ranks, keeps_whole_graph(device, graph, options, paging) ? 0 : 1, "the graph");
     return (!part ? make_whole_cuda_ranks : make_part_cuda_ranks)(device, graph, ranks, options, place);
   }
 #endif
@@ -78,7 +79,7 @@ DynamicRankResult DynamicRanks::follow(const Graph& graph, const EdgeChanges& ch
 }
 
 void DynamicRanks::read_ranks(std::span<double> ranks) const {
-  if (ranks.size() < own()) throw UsageError("the array for ranks must hold those of all own vertices");
+  if (ranks.size() < own_rows()) throw UsageError("the array for ranks must hold those of all own vertices");
   state_->read_ranks(ranks);
 }
 
@@ -90,8 +91,8 @@ std::uint64_t DynamicRanks::first() const {
   return state_->first();
 }
 
-std::uint64_t DynamicRanks::own() const {
-  return state_->own();
+std::uint64_t DynamicRanks::own_rows() const {
+  return state_->own_rows();
 }
 
 }  // namespace sluice::pagerank

@@ -109,11 +109,12 @@ class DynamicRanks {
   DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& options,
                            const RankObserver& observer = {});
 
-  /// Reads the current ranks of this job rank's vertices, [first(), first() + own()); those of all vertices
-  /// sum to 1 as far as the tolerance allows. Throws UsageError if `ranks` is smaller than own().
+  /// Reads the current ranks of this job rank's vertices, [first(), first() + own_rows()); those of all
+  /// vertices sum to 1 as far as the tolerance allows. Throws UsageError if `ranks` is smaller than
+  /// own_rows().
   void read_ranks(std::span<double> ranks) const;
   std::uint64_t first() const;
-  std::uint64_t own() const;
+  std::uint64_t own_rows() const;
   std::uint64_t vertices() const;  ///< of the graph
 
   class State;

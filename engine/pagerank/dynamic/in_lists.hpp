@@ -29,7 +29,7 @@ struct MembersByPartition {
     const Vertex v = item(i);
     return ranges.owner(v - view.first) * kListClasses + view.class_of(v);
   }
-  SLUICE_HD std::uint64_t weight(std::uint64_t i) const { return view.reads_of(item(i)); }
+  SLUICE_HD std::uint64_t weight(std::uint64_t i) const { return view.edges_read(item(i)); }
 };
 
 /// Finds vertices that are no members and have an in-neighbour whose bit in `bits` is set.
@@ -37,14 +37,14 @@ template <class Share>
 struct FindByInList {
   DynamicView<Share> view;  ///< with the lists that are present
   const std::uint32_t* bits;
-  std::uint8_t* found;  ///< [own]
+  std::uint8_t* found;  ///< [own_rows]
   std::uint64_t begin;  ///< the first row, among own ones
 
   template <class Group, class Counters>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t i, Counters&) const {
     const std::uint64_t row = begin + i;
     if (view.flags[row] & kMember) return true;
-    const CsrView& in = view.at.in;
+    const CsrView& in = view.vertices.in;
     const EdgeIndex last = in.offsets[view.first + row + 1];
     for (EdgeIndex base = in.offsets[view.first + row]; base < last; base += Group::kSize) {
       const EdgeIndex edge = base + group.rank();
@@ -64,22 +64,22 @@ class InLists {
           const PagingOptions& paging);
 
   /// Whether lists come in partitions, and may be present only while they are gathered.
-  bool come_and_go() const { return pages_ != nullptr; }
+  bool is_paged() const { return pages_ != nullptr; }
   /// Whether lists stay where the executor reads them, once they were brought.
-  bool stay() const { return pages_ == nullptr || pages_->all_fit(); }
+  bool are_resident() const { return pages_ == nullptr || pages_->all_fit(); }
   /// Traffic of the lists; and how many partitions were needed in some iteration.
   Traffic traffic() const { return pages_ ? pages_->traffic() : Traffic{}; }
   std::uint64_t partitions_read() const {
-    return pages_ ? static_cast<std::uint64_t>(std::count(ever_.begin(), ever_.end(), 1)) : 1;
+    return pages_ ? static_cast<std::uint64_t>(std::count(was_read_.begin(), was_read_.end(), 1)) : 1;
   }
 
   /// Finds the sums of members that are not known. If the method computes ranks in closed form, it also finds
   /// the next ranks of members with a stored self-loop.
   template <class State, class Share>
   void gather(const State& state, const DynamicView<Share>& view) {
-    const VertexList members = state.members(state.now());
+    const VertexList members = state.members(state.current());
     if (!pages_) return gather_members(state, view, members, state.sizes);
-    Vertex* const sorted = state.members(1 - state.now()).few;  // a list that is not in use now
+    Vertex* const sorted = state.members(1 - state.current()).short_rows;  // a list that is not in use now
     state.executor.sort_by_key(MembersByPartition<Share>{view, members, state.sizes, pages_->owners()},
                                state.affected(), sorted, keys_);
     for (std::size_t p = 0; p < waiting_.size(); ++p) {
@@ -94,8 +94,8 @@ class InLists {
                      });
   }
 
-  /// Sets `found`, [own], to 1 for vertices that are no members and have an in-neighbour whose bit in `bits`
-  /// is set. Brings all lists, but reads few edges of most if many bits are set.
+  /// Sets `found`, [own_rows], to 1 for vertices that are no members and have an in-neighbour whose bit in
+  /// `bits` is set. Brings all lists, but reads few edges of most if many bits are set.
   template <class State>
   void find_by_bits(const State& state, const std::uint32_t* bits, std::uint8_t* found) {
     auto view = state.view();
@@ -104,13 +104,13 @@ class InLists {
                                                          FindByInList{view, bits, found, begin});
     };
     if (!pages_) {
-      find(0, state.own);
+      find(0, state.own_rows);
     } else {
       pages_->for_each([&](std::uint32_t p) { return pages_->edges(p); },
                        [&](std::span<const SweepPage> pages) {
                          for (const SweepPage& page : pages) {
-                           view.at.in.targets = page.sources;
-                           ever_[page.partition] = 1;
+                           view.vertices.in.targets = page.sources;
+                           was_read_[page.partition] = 1;
                            find(page.begin, page.end);
                          }
                          state.executor.wait("partitions of in-edges");
@@ -140,15 +140,15 @@ class InLists {
                              begins[4] - begins[2]};
     ListSizes sizes;
     for (unsigned c = 0; c < kListClasses; ++c) sizes.count[c] = begins[c + 1] - begins[c];
-    view.at.in.targets = page.sources, view.at.in.weights = page.weights;
-    ever_[page.partition] = 1;
+    view.vertices.in.targets = page.sources, view.vertices.in.weights = page.weights;
+    was_read_[page.partition] = 1;
     gather_members(state, view, members, sizes);
-    state.renew_loops(view, members, sizes);
+    state.precompute_loops(view, members, sizes);
   }
 
   std::vector<PageLock> locks_;  // outlive the pages that read them
   std::unique_ptr<SweepPages> pages_;
-  std::vector<std::uint8_t> ever_;      ///< [partitions] 1 if some iteration needed it
+  std::vector<std::uint8_t> was_read_;  ///< [partitions] 1 if some iteration needed it
   std::vector<std::uint64_t> waiting_;  ///< [partitions] edges to be read
   Buffer<unsigned long long> counters_;
   KeyCounts keys_;

@@ -32,53 +32,53 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   /// Keeps references.
   PartStore(const Device& device, const Graph& graph, const Options& given, Router& peers)
       : State(device, given), device_(device), peers_(peers), link_(device, graph, peers, *this) {
-    make_vertices(graph, {});
+    allocate_vertices(graph, {});
   }
 
   std::uint64_t bytes_sent() const { return link_.bytes_sent(); }
 
-  /// Sends contributions of own vertices to the other ranks: of those passed to learn(), or of all.
-  void send_learned() { link_.send({learned_.data(), learned_count_}, {}); }
+  /// Sends contributions of own vertices to the other ranks: of those passed to update_sources(), or of all.
+  void send_changed_sources() { link_.send({changed_.data(), changed_count_}, {}); }
   void send_all() { link_.send_all(); }
 
   // ---- the graph
 
-  void see(const Graph& graph) { link_.see(graph); }
+  void set_graph(const Graph& graph) { link_.set_graph(graph); }
 
   /// Adds vertices, some of which this rank may own. Returns the sum of own ranks.
   FixedRank grow(const Graph& graph, const RankGrowth& growth) {
-    RankSources known{this->divisors_on_host(), HostArray<Loop>(this->own, "self-loops")};
-    copy_to_host(device_, known.loops.data(), this->loops.data(), known.loops.bytes());
+    RankSources previous{this->divisors_on_host(), HostArray<Loop>(this->own_rows, "self-loops")};
+    copy_to_host(device_, previous.loops.data(), this->loops.data(), previous.loops.bytes());
     const Buffer<FixedRank> old = std::move(this->ranks);
-    make_vertices(graph, std::move(known));
+    allocate_vertices(graph, std::move(previous));
     return this->grow_ranks(rebase(old.data(), this->first), growth);
   }
 
   /// Sets divisors, self-loops and contributions of changed own vertices.
-  void learn(std::span<const Vertex> changed, std::span<const RankSource> sources) {
-    learned_count_ = changed.size();
-    learned_.reserve(device_, changed.size(), "changed sources");
-    learned_sources_.reserve(device_, changed.size(), "changed sources");
-    copy_to_device(device_, learned_.data(), changed.data(), changed.size_bytes());
-    copy_to_device(device_, learned_sources_.data(), sources.data(), sources.size_bytes());
-    const Vertex* const vertices = learned_.data();
-    const RankSource* const known = learned_sources_.data();
-    const auto at = this->view().at;
-    this->over(changed.size(), [=] SLUICE_BODY(std::uint64_t i, Lane&) {
-      at.divisors[vertices[i]] = known[i].divisor, at.loops[vertices[i]] = known[i].loop;
-      at.share(vertices[i]);
+  void update_sources(std::span<const Vertex> changed, std::span<const RankSource> sources) {
+    changed_count_ = changed.size();
+    changed_.reserve(device_, changed.size(), "changed sources");
+    changed_sources_.reserve(device_, changed.size(), "changed sources");
+    copy_to_device(device_, changed_.data(), changed.data(), changed.size_bytes());
+    copy_to_device(device_, changed_sources_.data(), sources.data(), sources.size_bytes());
+    const Vertex* const vertices = changed_.data();
+    const RankSource* const new_sources = changed_sources_.data();
+    const auto state = this->view().vertices;
+    this->for_each(changed.size(), [=] SLUICE_BODY(std::uint64_t i, Lane&) {
+      state.divisors[vertices[i]] = new_sources[i].divisor, state.loops[vertices[i]] = new_sources[i].loop;
+      state.update_share(vertices[i]);
     });
   }
 
   // ---- the affected vertices
 
-  void add(std::span<const Vertex> vertices) { link_.meet(vertices); }
+  void add_members(std::span<const Vertex> vertices) { link_.add_members(vertices); }
 
   /// Vertices that became members (affected vertices) since the last call.
   std::vector<Vertex> new_members() {
     if (this->list_new_members() == 0) return {};
-    this->read_grown();
-    return listed(kSources);
+    this->read_append_target();
+    return copy_list(kSources);
   }
 
   /// Makes own out-neighbours of `all`, the sources of all ranks, members. `pushes`: adds differences to
@@ -87,61 +87,62 @@ class PartStore : public RankState<Share, typename Link::Executor> {
     reader.for_each(all, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
       link_.spread(lists, all.subspan(begin, end - begin), pushes);
     });
-    this->read_grown();
+    this->read_append_target();
   }
 
   // ---- an iteration
 
   /// Updates all members, and lists those that stay members in the next iteration.
-  Settled settle(Lists& lists) {
+  IterationTotals settle(Lists& lists) {
     const unsigned next = this->next();
     this->clear_lists();
     this->executor.fill(this->list(kChanged).sizes, 0, sizeof(ListSizes));
     DynamicView<Share> view = this->view();
-    view.renews_all = State::kOnHost;
-    if (view.renews_all || lists.come_and_go()) view.renewed = rebase(renewed_.data(), this->first);
+    view.precomputes_all = State::kOnHost;
+    if (view.precomputes_all || lists.is_paged()) view.precomputed = rebase(precomputed_.data(), this->first);
     if (!peers_.is_single_rank()) view.changed = this->list(kChanged);
     lists.gather(*this, view);
     settle_members(*this, view);
     this->read(next);
-    this->go_on_with(next);
-    return this->counted().settled;
+    this->set_current(next);
+    return this->last_counters().totals;
   }
 
   /// Own vertices whose change spreads, after an iteration.
-  std::vector<Vertex> spreading() const { return listed(kSources); }
+  std::vector<Vertex> spreading_vertices() const { return copy_list(kSources); }
 
   /// Whether mark_by_in_lists() should find the next members, if `pushed` edges of all ranks lead from
-  /// vertices whose change spreads. `stay`: on all ranks, in-lists stay where the executor reads them.
-  bool marks_by_in_lists(const Graph& graph, std::uint64_t pushed, bool stay) const {
+  /// vertices whose change spreads. `resident`: on all ranks, in-lists stay where the executor reads them.
+  bool should_mark_by_in_lists(const Graph& graph, std::uint64_t pushed, bool resident) const {
     if (this->out.offsets != nullptr && !graph.edge_source) return false;
-    return pushed > graph.edges() / part_for_in_lists(graph.edge_source != nullptr, stay);
+    return pushed > graph.edges() / in_list_divisor(graph.edge_source != nullptr, resident);
   }
   /// Makes own out-neighbours of all ranks' vertices whose change spreads members, as spread() does.
   void mark_by_in_lists(Lists& lists) {
-    std::uint32_t* const bits = spreading_.data();
-    this->executor.fill(bits, 0, spreading_.bytes());
-    const Vertex* const sources = this->list(kSources).few;
-    this->over(count_of(kSources), [=] SLUICE_BODY(std::uint64_t i, Lane&) {
+    std::uint32_t* const bits = spreading_bits_.data();
+    this->executor.fill(bits, 0, spreading_bits_.bytes());
+    const Vertex* const sources = this->list(kSources).short_rows;
+    this->for_each(count_of(kSources), [=] SLUICE_BODY(std::uint64_t i, Lane&) {
       fetch_or(bits + sources[i] / kBitsOfWord, 1u << (sources[i] % kBitsOfWord));
     });
-    shared_->share(bits);
+    shared_bits_->share(bits);
     std::uint8_t* const found = found_.data();
     lists.find_by_bits(*this, bits, found);
     const auto view = this->view();
-    const VertexList members = this->grown();
-    this->over(this->own, [=] SLUICE_BODY(std::uint64_t i, Lane & lane) {
+    const VertexList members = this->append_target();
+    this->for_each(this->own_rows, [=] SLUICE_BODY(std::uint64_t i, Lane & lane) {
       if (found[i] == 0) return;
       found[i] = 0;
-      view.meet(static_cast<Vertex>(view.first + i), true, members, lane);
+      view.add_member(static_cast<Vertex>(view.first + i), true, members, lane);
     });
-    this->read_grown();
+    this->read_append_target();
   }
 
   /// Sends the other ranks what an iteration changed; `all_sources` are those of all ranks.
   void send_settled(std::span<const Vertex> all_sources) {
     const RankList changed = this->residual() ? kSources : kChanged;
-    if (!peers_.is_single_rank()) link_.send({this->list(changed).few, count_of(changed)}, all_sources);
+    if (!peers_.is_single_rank())
+      link_.send({this->list(changed).short_rows, count_of(changed)}, all_sources);
   }
 
  private:
@@ -150,15 +151,15 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   template <class T>
   using Column = typename State::template Column<T>;
 
-  /// Allocates the state of a graph's vertices; the divisors and self-loops of the first ones are `known`.
-  void make_vertices(const Graph& graph, RankSources known) {
-    const RankSources sources = grown_sources(std::move(known), graph, this->options, peers_.first(),
-                                              peers_.last(), device_.threads());
-    State::make_vertices(peers_.first(), sources.loops.size(), peers_.owners().vertices(),
-                         !peers_.is_single_rank());
-    renewed_ = Column<FixedRank>(device_, this->own, "ranks");
+  /// Allocates the state of a graph's vertices; the divisors and self-loops of the first ones are `previous`.
+  void allocate_vertices(const Graph& graph, RankSources previous) {
+    const RankSources sources = extend_sources(std::move(previous), graph, this->options, peers_.first(),
+                                               peers_.last(), device_.threads());
+    State::allocate_vertices(peers_.first(), sources.loops.size(), peers_.owners().vertices(),
+                             !peers_.is_single_rank());
+    precomputed_ = Column<FixedRank>(device_, this->own_rows, "ranks");
     make_marks(graph);
-    this->executor.fill(renewed_.data(), 0, renewed_.bytes());
+    this->executor.fill(precomputed_.data(), 0, precomputed_.bytes());
     copy_to_device(device_, this->divisors.data(), sources.divisors.data(), sources.divisors.bytes());
     copy_to_device(device_, this->loops.data(), sources.loops.data(), sources.loops.bytes());
   }
@@ -167,10 +168,10 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   /// 1e-4, an H200: with out-lists in host memory an iteration took 21 ms, by in-lists on the GPU 9; another
   /// with fewer sources 12 and 13. With out-lists in a file it took 74 ms to 1.3 s, by in-lists 15 to 49 ms
   /// (two ranks on the GPU). In-lists that do not stay come at 55 GB/s, where a GPU's memory gives 4,200.
-  static std::uint64_t part_for_in_lists(bool out_lists_in_file, bool stay) {
+  static std::uint64_t in_list_divisor(bool out_lists_in_file, bool resident) {
     if (State::kOnHost) return 64;
-    if (out_lists_in_file) return stay ? 65536 : 64;
-    return stay ? 32 : 4;
+    if (out_lists_in_file) return resident ? 65536 : 64;
+    return resident ? 32 : 4;
   }
 
   /// Allocates the state of mark_by_in_lists().
@@ -178,32 +179,32 @@ class PartStore : public RankState<Share, typename Link::Executor> {
     if (State::kOnHost && !graph.edge_source) return;
     constexpr const char* kLabel = "vertices whose change spreads";
     const std::uint64_t all = peers_.owners().vertices();
-    shared_.reset();
+    shared_bits_.reset();
     owners_ = DeviceOwnership(device_, peers_.owners(), kLabel);
-    shared_.emplace(device_, peers_, this->executor, owners_.view(), kLabel);
-    spreading_ = Column<std::uint32_t>(device_, (all + kBitsOfWord - 1) / kBitsOfWord, kLabel);
-    found_ = Column<std::uint8_t>(device_, this->own, kLabel);
+    shared_bits_.emplace(device_, peers_, this->executor, owners_.view(), kLabel);
+    spreading_bits_ = Column<std::uint32_t>(device_, (all + kBitsOfWord - 1) / kBitsOfWord, kLabel);
+    found_ = Column<std::uint8_t>(device_, this->own_rows, kLabel);
     this->executor.fill(found_.data(), 0, found_.bytes());
   }
 
   /// The size of a list whose work has ended. Its vertices have one class, since the host has the out-edges.
-  std::uint64_t count_of(RankList list) const { return this->counted().lists[list].count[0]; }
-  std::vector<Vertex> listed(RankList list) const {
+  std::uint64_t count_of(RankList list) const { return this->last_counters().lists[list].count[0]; }
+  std::vector<Vertex> copy_list(RankList list) const {
     std::vector<Vertex> vertices(count_of(list));
-    copy_to_host(device_, vertices.data(), this->list(list).few, vertices.size() * sizeof(Vertex));
+    copy_to_host(device_, vertices.data(), this->list(list).short_rows, vertices.size() * sizeof(Vertex));
     return vertices;
   }
 
   const Device& device_;
   Router& peers_;
-  Column<FixedRank> renewed_;  ///< [own] see DynamicView
-  Column<Vertex> learned_;     ///< own changed sources of the last batch, and how many
-  std::uint64_t learned_count_ = 0;
-  Column<RankSource> learned_sources_;
+  Column<FixedRank> precomputed_;  ///< [own_rows] see DynamicView
+  Column<Vertex> changed_;         ///< own changed sources of the last batch, and how many
+  std::uint64_t changed_count_ = 0;
+  Column<RankSource> changed_sources_;
   DeviceOwnership owners_;           ///< the ranks' ranges
-  Column<std::uint32_t> spreading_;  ///< bits of all vertices
-  Column<std::uint8_t> found_;       ///< [own] InLists::find_by_bits()
-  std::optional<SharedBits<typename Link::Executor>> shared_;
+  Column<std::uint32_t> spreading_bits_;  ///< bits of all vertices
+  Column<std::uint8_t> found_;            ///< [own_rows] InLists::find_by_bits()
+  std::optional<SharedBits<typename Link::Executor>> shared_bits_;
   Link link_;  ///< the last: its work ends before what it uses is freed
 };
 

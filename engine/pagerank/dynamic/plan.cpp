@@ -16,15 +16,15 @@ Csr make_in_edges(const Graph& graph) {
 
 }  // namespace
 
-bool stays_whole(const Device& device, const Graph& graph, [[maybe_unused]] const Options& options,
-                 const PagingOptions& paging) {
+bool keeps_whole_graph(const Device& device, const Graph& graph, [[maybe_unused]] const Options& options,
+                       const PagingOptions& paging) {
   if (!device.is_cuda() || graph.edge_source || paging.partitions > 1 || paging.slots > 0 ||
       paging.transport != Transport::automatic)
     return false;
 #if defined(SLUICE_HAVE_CUDA)
   if (paging.partitions == 0) {
     const std::uint64_t bytes = whole_cuda_bytes(device, graph, options);
-    return bytes + space_for_batches(bytes) <= device.memory().available();
+    return bytes + batch_headroom(bytes) <= device.memory().available();
   }
 #endif
   return true;
@@ -44,7 +44,7 @@ Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options&
   host_budget().charge_and_release(batch.peak_bytes, "the update of the graph");
   const HostArray<std::byte> changes(batch.kept_bytes, "a batch");
   state->plan(graph, batch, plan);
-  const HostArray<double> result(state->own(), "ranks");
+  const HostArray<double> result(state->own_rows(), "ranks");
   state->read_ranks({});
   plan.device_bytes = memory.needed();
   plan.host_bytes = memory.host_needed();

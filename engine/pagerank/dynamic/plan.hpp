@@ -11,8 +11,8 @@ namespace sluice::pagerank {
 
 /// Whether a GPU keeps the graph in both directions: it has memory to rewrite the lists of one, and no
 /// partitions, slots or transport are asked for.
-bool stays_whole(const Device& device, const Graph& graph, const Options& options,
-                 const PagingOptions& paging);
+bool keeps_whole_graph(const Device& device, const Graph& graph, const Options& options,
+                       const PagingOptions& paging);
 
 /// Memory of DynamicRanks and a batch of this size beside the graph as it was read, on one rank of the job.
 /// In-edges that a directed graph in memory does not store are made once and kept. Throws UsageError for

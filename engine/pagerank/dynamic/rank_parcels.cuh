@@ -40,8 +40,8 @@ class RankParcels {
  public:
   using Columns = ParcelColumns<Stored>;
 
-  RankParcels(const Device& device, std::uint64_t most)
-      : capacity_(std::clamp<std::uint64_t>(most, 1, kParcelEntries)) {
+  RankParcels(const Device& device, std::uint64_t max_entries)
+      : capacity_(std::clamp<std::uint64_t>(max_entries, 1, kParcelEntries)) {
     parcels_.for_each_buffer([&](Parcel& parcel) {
       parcel.host = Staging<std::byte>(device, capacity_ * kEntryBytes, "vertices in transit");
       parcel.device = Buffer<std::byte>(device, capacity_ * kEntryBytes, "vertices in transit");

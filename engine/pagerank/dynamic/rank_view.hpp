@@ -22,60 +22,61 @@ struct DynamicView : DynamicRankOptions {
   using Stored = typename Share::Stored;
 
   RankNorm norm = RankNorm::linf;
-  RankVertices<Share> at;
+  RankVertices<Share> vertices;
   CsrView out;  ///< empty if only the host has it; weights only for a WeightedShare
   const EdgeIndex* out_offsets = nullptr;  ///< also if only the host has the out-edges
-  std::uint64_t longest_out = 0;           ///< edges of the longest out-list
-  Stored* sent = nullptr;                  ///< previous contribution of vertices that push a change
+  std::uint64_t max_out_degree = 0;        ///< edges of the longest out-list
+  Stored* old_shares = nullptr;            ///< previous contribution of vertices that push a change
   FixedRank* sums = nullptr;
   /// Next ranks computed while lists were present: of all members on the host; on a GPU with in-lists in
   /// partitions, of members with a stored self-loop.
-  FixedRank* renewed = nullptr;
-  bool renews_all = false;
+  FixedRank* precomputed = nullptr;
+  bool precomputes_all = false;
   VertexList changed;  ///< vertices whose contribution changed, if other ranks receive it
   std::uint8_t* flags = nullptr;
   std::uint64_t first = 0;        ///< the vertex of flags[0]
-  std::uint8_t* known = nullptr;  ///< 1 if differences keep the sum up to date (residuals)
-  VertexList ever;                ///< vertices that were ever affected
+  std::uint8_t* sum_known = nullptr;  ///< 1 if differences keep the sum up to date (residuals)
+  VertexList ever_affected;           ///< vertices that were ever affected
   RankUpdate update;
   /// Whether the GPUs of ranks that all hold the graph divide the sums of members, and also the marking of
   /// out-neighbours. Each then handles its own vertices, else all.
-  bool shares = false, shares_marks = false;
-  std::uint64_t shared_first = 0, shared_count = ~std::uint64_t{0};
+  bool divides_sums = false, divides_marks = false;
+  std::uint64_t handled_first = 0, handled_count = ~std::uint64_t{0};
 
   SLUICE_HD std::uint64_t out_degree(Vertex v) const { return out_offsets[v + 1] - out_offsets[v]; }
   SLUICE_HD std::uint8_t& flags_of(Vertex v) const { return flags[v - first]; }
   /// Degree class for finding the sum of v.
   SLUICE_HD unsigned class_of(Vertex v) const {
-    return split == RankSplit::none || known[v] ? 0 : list_class(at.in_degree(v));
+    return split == RankSplit::none || sum_known[v] ? 0 : list_class(vertices.in_degree(v));
   }
   /// Degree class for traversing the out-edges of v; 0 if only the host has them.
   SLUICE_HD unsigned class_of_source(Vertex v) const {
     return split == RankSplit::in_out && out.offsets != nullptr ? list_class(out_degree(v)) : 0;
   }
-  SLUICE_HD bool works_on(Vertex v) const { return v - shared_first < shared_count; }
+  SLUICE_HD bool handles(Vertex v) const { return v - handled_first < handled_count; }
   /// Edges of its in-list that an iteration reads; if the sum is known, only for a stored self-loop.
-  SLUICE_HD std::uint64_t reads_of(Vertex v) const {
-    return known[v] ? at.loops[v] == Loop::stored : at.in_degree(v);
+  SLUICE_HD std::uint64_t edges_read(Vertex v) const {
+    return sum_known[v] ? vertices.loops[v] == Loop::stored : vertices.in_degree(v);
   }
 
   /// Makes v a member; `pulls`: its sum is no longer known.
   template <class Lane>
-  SLUICE_HD void meet(Vertex v, bool pulls, const VertexList& members, Lane& lane) const {
+  SLUICE_HD void add_member(Vertex v, bool pulls, const VertexList& members, Lane& lane) const {
     if (is_member(v)) return;
     const unsigned before = set_flags(v - first);
     if (before & kMember) return;
-    if (!(before & kEver)) count_ever(v, lane);
-    if (pulls && method == RankMethod::residual_frontier) known[v] = 0;
+    if (!(before & kEver)) count_ever_affected(v, lane);
+    if (pulls && method == RankMethod::residual_frontier) sum_known[v] = 0;
     members.append(v, class_of(v), lane);
   }
 
   /// Whether the next rank of v was computed while its list was present.
-  SLUICE_HD bool is_renewed(Vertex v) const {
-    return renewed != nullptr && (renews_all || (drops_members(method) && at.loops[v] == Loop::stored));
+  SLUICE_HD bool is_precomputed(Vertex v) const {
+    return precomputed != nullptr &&
+           (precomputes_all || (drops_members(method) && vertices.loops[v] == Loop::stored));
   }
   SLUICE_HD FixedRank next_rank(Vertex v) const {
-    return at.renewed(update, v, sums[v], drops_members(method));
+    return vertices.next_rank(update, v, sums[v], drops_members(method));
   }
 
  private:
@@ -87,29 +88,29 @@ struct DynamicView : DynamicRankOptions {
     return std::atomic_ref(flags_of(v)).load(std::memory_order_relaxed) & kMember;
 #endif
   }
-  /// Makes the vertex at `place` a member, and returns the flags before.
-  SLUICE_HD unsigned set_flags(std::uint64_t place) const {
+  /// Makes the vertex at `index` a member, and returns the flags before.
+  SLUICE_HD unsigned set_flags(std::uint64_t index) const {
 #if defined(__CUDA_ARCH__)
-    const unsigned shift = place % 4 * 8;
-    return atomicOr(reinterpret_cast<unsigned*>(flags) + place / 4, unsigned{kMember | kEver} << shift) >>
+    const unsigned shift = index % 4 * 8;
+    return atomicOr(reinterpret_cast<unsigned*>(flags) + index / 4, unsigned{kMember | kEver} << shift) >>
            shift;
 #else
-    return std::atomic_ref(flags[place]).fetch_or(kMember | kEver, std::memory_order_relaxed);
+    return std::atomic_ref(flags[index]).fetch_or(kMember | kEver, std::memory_order_relaxed);
 #endif
   }
   template <class Lane>
-  SLUICE_HD void count_ever([[maybe_unused]] Vertex v, [[maybe_unused]] Lane& lane) const {
+  SLUICE_HD void count_ever_affected([[maybe_unused]] Vertex v, [[maybe_unused]] Lane& lane) const {
 #if defined(__CUDA_ARCH__)
-    atomicAdd(ever.sizes, 1ull);
+    atomicAdd(ever_affected.sizes, 1ull);
 #else
-    ever.append(v, 0, lane);
+    ever_affected.append(v, 0, lane);
 #endif
   }
 };
 
 /// What sources do to their out-neighbours: mark them as members; mark only those that this rank handles;
 /// push differences, which makes them members (residuals); or nothing, if all vertices are to pull.
-enum class Spread { marks, shared_marks, pushes, nothing };
+enum class Spread { marks, divided_marks, pushes, nothing };
 
 /// Ranks divide and exchange marks if more than one in so many edges leads from sources; else each makes all.
 inline constexpr std::uint64_t kManyMarks = 64;
@@ -118,9 +119,9 @@ inline constexpr std::uint64_t kManyMarks = 64;
 template <class Share>
 SLUICE_HD Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* pushed) {
   if (pushed == nullptr) return Spread::marks;
-  if (all_are_next(view, *pushed, view.out.edges)) return Spread::nothing;
+  if (all_pull_next(view, *pushed, view.out.edges)) return Spread::nothing;
   if (view.method == RankMethod::residual_frontier) return Spread::pushes;
-  return view.shares_marks && *pushed > view.out.edges / kManyMarks ? Spread::shared_marks : Spread::marks;
+  return view.divides_marks && *pushed > view.out.edges / kManyMarks ? Spread::divided_marks : Spread::marks;
 }
 
 /// The change of a source's contribution, which it pushes along its edges.
@@ -129,11 +130,11 @@ struct Difference {
   typename Share::Stored before{}, after{};
 
   SLUICE_HD Difference(const DynamicView<Share>& view, Vertex source, Spread spread) {
-    if (spread == Spread::pushes) before = view.sent[source], after = view.at.shares[source];
+    if (spread == Spread::pushes) before = view.old_shares[source], after = view.vertices.shares[source];
   }
   /// Modulo 2^64, since a contribution may shrink.
-  SLUICE_HD FixedRank carried(float weight) const {
-    return Share::carried(after, weight) - Share::carried(before, weight);
+  SLUICE_HD FixedRank edge_contribution(float weight) const {
+    return Share::edge_contribution(after, weight) - Share::edge_contribution(before, weight);
   }
 };
 
@@ -144,9 +145,10 @@ SLUICE_HD void expand_edge(const DynamicView<Share>& view, const CsrView& lists,
                            Lane& lane) {
   const Vertex v = lists.targets[edge];
   const bool pushes = spread == Spread::pushes;
-  if (spread == Spread::shared_marks && !view.works_on(v)) return;
-  if (pushes) fetch_add(&view.sums[v], difference.carried(Share::kWeighted ? lists.weights[edge] : 1.0f));
-  view.meet(v, !pushes, next, lane);
+  if (spread == Spread::divided_marks && !view.handles(v)) return;
+  if (pushes)
+    fetch_add(&view.sums[v], difference.edge_contribution(Share::kWeighted ? lists.weights[edge] : 1.0f));
+  view.add_member(v, !pushes, next, lane);
 }
 
 /// Traverses every `stride`-th of the edges [edge, end) of a source.

@@ -35,11 +35,11 @@ void gather_members(const RankState<Share, HostExecutor>& state, const DynamicVi
   state.executor.for_each(
       sizes.count[0], state.output(),
       [=](std::uint64_t i, HostLane&) {
-        const Vertex v = members.few[i];
-        const bool known = keeps && view.known[v];
-        const FixedRank sum = known ? view.sums[v] : view.at.gather(v);
+        const Vertex v = members.short_rows[i];
+        const bool known = keeps && view.sum_known[v];
+        const FixedRank sum = known ? view.sums[v] : view.vertices.gather(v);
         if (keeps) view.sums[v] = sum;
-        view.renewed[v] = view.at.renewed(view.update, v, sum, closed);
+        view.precomputed[v] = view.vertices.next_rank(view.update, v, sum, closed);
       },
       kRowsAtOnce);
 }
@@ -47,22 +47,23 @@ void gather_members(const RankState<Share, HostExecutor>& state, const DynamicVi
 /// Updates all members; those that stay are appended to the next list.
 template <class Share>
 void settle_members(const RankState<Share, HostExecutor>& state, const DynamicView<Share>& view) {
-  Settled& settled = state.counters()->settled = {};
-  const VertexList members = state.members(state.now());
+  IterationTotals& totals = state.counters()->totals = {};
+  const VertexList members = state.members(state.current());
   const VertexList next = state.members(state.next()), sources = state.sources();
   state.executor.reduce(
-      state.affected(), state.output(), settled,
-      [=](std::uint64_t i, Settled& done, HostLane& lane) {
-        settle_member(view, members.few[i], next, sources, done, lane);
+      state.affected(), state.output(), totals,
+      [=](std::uint64_t i, IterationTotals& done, HostLane& lane) {
+        settle_member(view, members.short_rows[i], next, sources, done, lane);
       },
-      [norm = view.norm](Settled& total, const Settled& part) { total.join(part, norm); }, kRowsAtOnce);
+      [norm = view.norm](IterationTotals& total, const IterationTotals& part) { total.join(part, norm); },
+      kRowsAtOnce);
 }
 
 /// Appends all members to `to`, which is empty, in order of id.
 template <class Share>
 void list_members(const RankState<Share, HostExecutor>& state, const VertexList& to) {
   const auto view = state.view();
-  state.over(state.own, [=](std::uint64_t i, HostLane& lane) {
+  state.for_each(state.own_rows, [=](std::uint64_t i, HostLane& lane) {
     const auto v = static_cast<Vertex>(view.first + i);
     if (view.flags[i] & kMember) to.append(v, view.class_of(v), lane);
   });
@@ -73,7 +74,7 @@ template <class Share>
 void expand_sources(const RankState<Share, HostExecutor>& state, const CsrView& out,
                     std::span<const Vertex> sources, Spread spread, const VertexList& next) {
   const DynamicView<Share> view = state.view();
-  const std::uint64_t begin = state.first, end = state.first + state.own;
+  const std::uint64_t begin = state.first, end = state.first + state.own_rows;
   state.executor.for_each(
       sources.size(), state.output(),
       [=](std::uint64_t i, HostLane& lane) {

@@ -34,15 +34,16 @@ namespace detail {
 
 /// The outcome on residuals: the vertex leaves, and pushes its change if that is large enough.
 template <class Share>
-SLUICE_HD Outcome settle_residual(const DynamicView<Share>& view, Vertex v, FixedRank rank, Settled& done) {
-  if (!view.known[v]) {
-    view.known[v] = 1;
-    done.gathered += view.at.in_degree(v);
+SLUICE_HD Outcome settle_residual(const DynamicView<Share>& view, Vertex v, FixedRank rank,
+                                  IterationTotals& done) {
+  if (!view.sum_known[v]) {
+    view.sum_known[v] = 1;
+    done.gathered += view.vertices.in_degree(v);
   }
   view.flags_of(v) = kEver;
-  const auto before = view.at.shares[v], after = share_of<Share>(rank, view.at.divisors[v]);
+  const auto before = view.vertices.shares[v], after = share_of<Share>(rank, view.vertices.divisors[v]);
   if (relative_change(before, after) <= view.frontier_tolerance) return {};
-  view.sent[v] = before, view.at.shares[v] = after;
+  view.old_shares[v] = before, view.vertices.shares[v] = after;
   done.pushed += view.out_degree(v);
   return {false, true};
 }
@@ -50,37 +51,38 @@ SLUICE_HD Outcome settle_residual(const DynamicView<Share>& view, Vertex v, Fixe
 /// The outcome of the published methods.
 template <class Share, class Lane>
 SLUICE_HD Outcome settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRank before, FixedRank after,
-                                Settled& done, Lane& lane) {
-  done.gathered += view.at.in_degree(v);
-  const auto sent = view.at.shares[v];
-  view.at.share(v);
-  if (view.changed.few != nullptr && view.at.shares[v] != sent) view.changed.append(v, 0, lane);
+                                IterationTotals& done, Lane& lane) {
+  done.gathered += view.vertices.in_degree(v);
+  const auto old_share = view.vertices.shares[v];
+  view.vertices.update_share(v);
+  if (view.changed.short_rows != nullptr && view.vertices.shares[v] != old_share)
+    view.changed.append(v, 0, lane);
   if (!spreads_changes(view.method)) return {};
   const bool pruned = drops_members(view.method);
   const double relative = relative_change(before, after);
   std::uint8_t& flags = view.flags_of(v);  // no other thread touches this byte now
-  Outcome is{pruned && relative > view.prune_tolerance, relative > view.frontier_tolerance};
-  if (pruned && !is.stays) flags = kEver;
-  if (!pruned && (flags & kExpanded)) is.spreads = false;
-  if (!is.spreads) return is;
+  Outcome outcome{pruned && relative > view.prune_tolerance, relative > view.frontier_tolerance};
+  if (pruned && !outcome.stays) flags = kEver;
+  if (!pruned && (flags & kExpanded)) outcome.spreads = false;
+  if (!outcome.spreads) return outcome;
   if (pruned) {
     done.pushed += view.out_degree(v);
   } else {
     flags |= kExpanded;
   }
-  return is;
+  return outcome;
 }
 
 }  // namespace detail
 
 /// Updates member v, whose sum is known.
 template <class Share, class Lane>
-SLUICE_HD Outcome settle_member(const DynamicView<Share>& view, Vertex v, Settled& done, Lane& lane) {
-  const FixedRank before = view.at.ranks[v];
-  const FixedRank after = view.is_renewed(v) ? view.renewed[v] : view.next_rank(v);
+SLUICE_HD Outcome settle_member(const DynamicView<Share>& view, Vertex v, IterationTotals& done, Lane& lane) {
+  const FixedRank before = view.vertices.ranks[v];
+  const FixedRank after = view.is_precomputed(v) ? view.precomputed[v] : view.next_rank(v);
   done.change.add(before, after, view.norm);
   done.growth += after - before;
-  view.at.ranks[v] = after;
+  view.vertices.ranks[v] = after;
   if (view.method == RankMethod::residual_frontier) return detail::settle_residual(view, v, after, done);
   return detail::settle_pulled(view, v, before, after, done, lane);
 }
@@ -88,10 +90,10 @@ SLUICE_HD Outcome settle_member(const DynamicView<Share>& view, Vertex v, Settle
 /// The same; v is appended to `next` if it stays, and to `sources` if its change spreads.
 template <class Share, class Lane>
 SLUICE_HD void settle_member(const DynamicView<Share>& view, Vertex v, const VertexList& next,
-                             const VertexList& sources, Settled& done, Lane& lane) {
-  const Outcome is = settle_member(view, v, done, lane);
-  if (is.stays) next.append(v, view.class_of(v), lane);
-  if (is.spreads) sources.append(v, view.class_of_source(v), lane);
+                             const VertexList& sources, IterationTotals& done, Lane& lane) {
+  const Outcome outcome = settle_member(view, v, done, lane);
+  if (outcome.stays) next.append(v, view.class_of(v), lane);
+  if (outcome.spreads) sources.append(v, view.class_of_source(v), lane);
 }
 
 }  // namespace sluice::pagerank

@@ -31,14 +31,14 @@ namespace sluice::pagerank {
 template <class Store>
 class DynamicSolver final : public DynamicRanks::State {
  public:
-  DynamicSolver(const Device& device, const Graph& graph, std::span<const double> given,
+  DynamicSolver(const Device& device, const Graph& graph, std::span<const double> initial_ranks,
                 const Options& options, const RankPlace& place)
       : device_(device),
         paging_(place.paging),
-        alone_(make_single_rank()),
+        single_rank_(make_single_rank()),
         own_link_(place.link != nullptr ? nullptr : connect_gpus(place.ranks, device)),
         peers_(ranks_of(place), device, place.link != nullptr ? place.link : own_link_.get(),
-               exchanged_at_once(graph.vertices(), static_cast<std::uint64_t>(ranks_of(place).size())),
+               exchange_buffer_bytes(graph.vertices(), static_cast<std::uint64_t>(ranks_of(place).size())),
                OwnedRows({in_edges_of(graph, false).offsets, graph.vertices() + 1}, &ranks_of(place)).owners),
         store_(device, graph, options, peers_) {
     const auto& divisors = store_.divisors_on_host();
@@ -48,10 +48,10 @@ class DynamicSolver final : public DynamicRanks::State {
     if (!Store::kHoldsGraph && !dangling.empty())
       Router(peers_.ranks(), peers_.owners()).share(dangling.data(), "flags of dangling vertices");
     const HostArray<FixedRank> ranks =
-        starting_ranks(given, dangling.span(), options, first, first + divisors.size());
-    store_.begin(ranks.span());
+        starting_ranks(initial_ranks, dangling.span(), options, first, first + divisors.size());
+    store_.set_ranks(ranks.span());
     store_.send_all();
-    if (!device.is_planning()) store_.total = of_all_ranks(sum_of(ranks.span()), "the ranks of vertices");
+    if (!device.is_planning()) store_.total = sum_over_ranks(sum_of(ranks.span()), "the ranks of vertices");
   }
 
   void validate(const DynamicRankOptions& dynamic) const override {
@@ -77,12 +77,12 @@ class DynamicSolver final : public DynamicRanks::State {
     double begin = seconds_now();
     const std::uint64_t sent = store_.bytes_sent(), exchanged = peers_.link_bytes_sent(), read = lists_read_,
                         before = vertices();
-    mark(graph, changes, adopt(graph, changes), before);
+    mark(graph, changes, switch_graph(graph, changes), before);
     result.initially_affected = affected_;
     store_.end_marks();
     count_affected();
     Lists lists(device_, graph, store_.options.weighted, peers_.first(), peers_.last(), paging_);
-    lists_stay_ = Store::kHoldsGraph || peers_.sum(lists.stay() ? 0 : 1, kAffected) == 0;
+    lists_resident_ = Store::kHoldsGraph || peers_.sum(lists.are_resident() ? 0 : 1, kAffected) == 0;
     result.setup_seconds = seconds_now() - begin;
 
     begin = seconds_now();
@@ -90,7 +90,7 @@ class DynamicSolver final : public DynamicRanks::State {
     iterate(graph, lists, result, observer);
     result.compute_seconds = seconds_now() - begin;
     if constexpr (Store::kHoldsGraph) store_.count(result);
-    result.ever_affected = of_all_ranks(store_.ever(), kAffected);
+    result.ever_affected = sum_over_ranks(store_.ever_affected(), kAffected);
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;
     result.traffic.exchanged_bytes += peers_.link_bytes_sent() - exchanged;
@@ -101,28 +101,29 @@ class DynamicSolver final : public DynamicRanks::State {
     return result;
   }
 
-  void read_ranks(std::span<double> ranks) const override { store_.read_ranks(first(), own(), ranks); }
+  void read_ranks(std::span<double> ranks) const override { store_.read_ranks(first(), own_rows(), ranks); }
   std::uint64_t vertices() const override { return peers_.owners().vertices(); }
   std::uint64_t first() const override { return peers_.first(); }
-  std::uint64_t own() const override { return peers_.last() - peers_.first(); }
+  std::uint64_t own_rows() const override { return peers_.last() - peers_.first(); }
 
   void plan(const Graph& graph, const UpdateSize& batch, Plan& plan) override {
     if constexpr (Store::kHoldsGraph) {
-      device_.memory().charge_and_release(space_for_batches(plan.state_bytes), "batches");
+      device_.memory().charge_and_release(batch_headroom(plan.state_bytes), "batches");
       plan.state_bytes -= store_.list_bytes();
     } else {
       const std::uint64_t last = peers_.last();
       peers_.grow(std::max(graph.vertices(), batch.vertices));
-      store_.see(graph);
+      store_.set_graph(graph);
       if (vertices() > graph.vertices()) store_.grow(graph, RankGrowth(graph.vertices(), vertices(), 0));
-      const std::uint64_t changed = std::min(batch.changes, own());
-      store_.learn({static_cast<Vertex*>(nullptr), changed}, {static_cast<RankSource*>(nullptr), changed});
+      const std::uint64_t changed = std::min(batch.changes, own_rows());
+      store_.update_sources({static_cast<Vertex*>(nullptr), changed},
+                            {static_cast<RankSource*>(nullptr), changed});
       store_.begin_marks();
       store_.end_marks();
       const bool weighted = store_.options.weighted;
       plan.partitions = Lists(device_, graph, weighted, first(), last, paging_).traffic().partitions;
       if (plan.partitions > 1)
-        plan.brought_bytes = edge_bytes(in_rows_of(graph, weighted, first(), last).csr.edges, weighted);
+        plan.transferred_bytes = edge_bytes(in_rows_of(graph, weighted, first(), last).csr.edges, weighted);
     }
   }
 
@@ -131,11 +132,11 @@ class DynamicSolver final : public DynamicRanks::State {
   static constexpr const char* kAffected = "affected vertices";
 
   Communicator& ranks_of(const RankPlace& place) const {
-    return place.ranks != nullptr ? *place.ranks : *alone_;
+    return place.ranks != nullptr ? *place.ranks : *single_rank_;
   }
 
   /// A store's count, over all ranks; a store that holds the graph counts for all ranks already.
-  std::uint64_t of_all_ranks(std::uint64_t count, const char* label) const {
+  std::uint64_t sum_over_ranks(std::uint64_t count, const char* label) const {
     return Store::kHoldsGraph ? count : peers_.sum(count, label);
   }
 
@@ -149,31 +150,31 @@ class DynamicSolver final : public DynamicRanks::State {
   }
 
   /// Switches to the graph after `changes`. Returns own changed sources with an added self-loop.
-  std::vector<Vertex> adopt(const Graph& graph, std::span<const EdgeChange> changes) {
+  std::vector<Vertex> switch_graph(const Graph& graph, std::span<const EdgeChange> changes) {
     const RankGrowth growth(vertices(), graph.vertices(), store_.options.damping);
     peers_.grow(graph.vertices());
-    store_.see(graph);
+    store_.set_graph(graph);
     if (growth.before < vertices()) {
-      store_.total = of_all_ranks(store_.grow(graph, growth), "the ranks of vertices");
+      store_.total = sum_over_ranks(store_.grow(graph, growth), "the ranks of vertices");
       store_.send_all();
     }
     if constexpr (Store::kHoldsGraph) {
-      store_.learn_changed();
+      store_.update_changed_sources();
       return {};
     } else {
-      return learn(graph, changes);
+      return update_sources(graph, changes);
     }
   }
 
-  std::vector<Vertex> learn(const Graph& graph, std::span<const EdgeChange> changes) {
+  std::vector<Vertex> update_sources(const Graph& graph, std::span<const EdgeChange> changes) {
     const std::vector<Vertex> changed = changed_sources(changes, peers_);
     const std::vector<RankSource> sources = sources_of(graph, store_.options, changed, device_.threads());
-    store_.learn(changed, sources);
-    store_.send_learned();
-    std::vector<Vertex> given_loops;
+    store_.update_sources(changed, sources);
+    store_.send_changed_sources();
+    std::vector<Vertex> added_loops;
     for (std::size_t i = 0; i < changed.size(); ++i)
-      if (sources[i].loop == Loop::added) given_loops.push_back(changed[i]);
-    return given_loops;
+      if (sources[i].loop == Loop::added) added_loops.push_back(changed[i]);
+    return added_loops;
   }
 
   // ---- which vertices are affected
@@ -181,7 +182,7 @@ class DynamicSolver final : public DynamicRanks::State {
   /// Marks the initially affected vertices: targets of deletions, new vertices, changed sources with an added
   /// self-loop (its part depends on the degree), and out-neighbours of changed sources. Out-neighbours before
   /// the batch are those after it and the targets of deletions.
-  void mark(const Graph& graph, std::span<const EdgeChange> changes, std::vector<Vertex> given_loops,
+  void mark(const Graph& graph, std::span<const EdgeChange> changes, std::vector<Vertex> added_loops,
             std::uint64_t old_vertices) {
     store_.begin_marks();
     if (store_.method() == RankMethod::naive_dynamic || store_.dynamic.all_affected) {
@@ -190,7 +191,7 @@ class DynamicSolver final : public DynamicRanks::State {
       if constexpr (Store::kHoldsGraph) {
         store_.mark_changed(old_vertices);
       } else {
-        mark_changed(graph, changes, std::move(given_loops), old_vertices);
+        mark_changed(graph, changes, std::move(added_loops), old_vertices);
       }
       if (store_.method() == RankMethod::dynamic_traversal) mark_reachable(graph);
     }
@@ -206,7 +207,7 @@ class DynamicSolver final : public DynamicRanks::State {
     }
     for (std::uint64_t v = std::max(old_vertices, first()); v < peers_.last(); ++v)
       marked.push_back(static_cast<Vertex>(v));
-    store_.add(marked);
+    store_.add_members(marked);
     spread(graph, sources, false);
   }
 
@@ -216,7 +217,7 @@ class DynamicSolver final : public DynamicRanks::State {
       }
     } else {
       for (;;) {
-        const std::vector<Vertex> level = everywhere(store_.new_members(), graph);
+        const std::vector<Vertex> level = gather_from_ranks(store_.new_members(), graph);
         if (level.empty()) break;
         spread(graph, level, false);
       }
@@ -232,13 +233,13 @@ class DynamicSolver final : public DynamicRanks::State {
   }
 
   /// The vertices of all ranks, in order of id if lists are read from a file.
-  std::vector<Vertex> everywhere(std::vector<Vertex> own, const Graph& graph) {
+  std::vector<Vertex> gather_from_ranks(std::vector<Vertex> own, const Graph& graph) {
     std::vector<Vertex> all = peers_.gather_rows(std::move(own), kAffected);
     if (graph.edge_source) std::sort(all.begin(), all.end());
     return all;
   }
 
-  void count_affected() { affected_ = of_all_ranks(store_.affected(), kAffected); }
+  void count_affected() { affected_ = sum_over_ranks(store_.affected(), kAffected); }
 
   // ---- iterations
 
@@ -246,7 +247,7 @@ class DynamicSolver final : public DynamicRanks::State {
   /// reached.
   void iterate(const Graph& graph, Lists& lists, DynamicRankResult& result, const RankObserver& observer) {
     const Options& options = store_.options;
-    Stall stall(options, graph.edges(), vertices());
+    StallDetector stall(options, graph.edges(), vertices());
     while (affected_ > 0) {
       if (result.iterations == options.max_iterations) {
         result.end = RankEnd::limit;
@@ -254,17 +255,17 @@ class DynamicSolver final : public DynamicRanks::State {
       }
       const double begin = seconds_now();
       result.affected.push_back(affected_);
-      const Settled settled = step(graph, lists);
-      if (!store_.residual() && all_are_next(store_.dynamic, settled.pushed, graph.edges()))
+      const IterationTotals totals = step(graph, lists);
+      if (!store_.residual() && all_pull_next(store_.dynamic, totals.pushed, graph.edges()))
         ++result.widened_iterations;
-      store_.total += settled.growth;
-      result.gathered_edges += settled.gathered;
-      result.residual = residual_of(settled, options.norm, options.dangling, store_.total);
-      result.last_l1 = settled.change.l1() / rank_scale(options.dangling, store_.total);
+      store_.total += totals.growth;
+      result.gathered_edges += totals.gathered;
+      result.residual = residual_of(totals, options.norm, options.dangling, store_.total);
+      result.last_l1 = totals.change.l1() / rank_scale(options.dangling, store_.total);
       result.history.push_back({++result.iterations, result.residual, seconds_now() - begin});
       if (observer) observer(result.history.back());
       if (result.residual <= options.tolerance) return;
-      if (stall.seen(result.residual, settled.change.l1())) {
+      if (stall.stalled_after(result.residual, totals.change.l1())) {
         result.end = RankEnd::stalled;
         return;
       }
@@ -272,31 +273,31 @@ class DynamicSolver final : public DynamicRanks::State {
   }
 
   /// One iteration over the affected vertices, which also finds those of the next one.
-  Settled step(const Graph& graph, Lists& lists) {
-    Settled settled;
+  IterationTotals step(const Graph& graph, Lists& lists) {
+    IterationTotals totals;
     if constexpr (Store::kHoldsGraph) {
-      settled = store_.step();
+      totals = store_.step();
     } else {
-      settled = total_of(peers_, store_.settle(lists), store_.options.norm);
-      spread_changes(graph, lists, settled);
+      totals = total_of(peers_, store_.settle(lists), store_.options.norm);
+      spread_changes(graph, lists, totals);
     }
     if (store_.spreads()) count_affected();
-    return settled;
+    return totals;
   }
 
   /// Sends changed contributions to the other ranks, and finds the vertices that are affected next.
-  void spread_changes(const Graph& graph, Lists& lists, Settled& settled) {
+  void spread_changes(const Graph& graph, Lists& lists, IterationTotals& totals) {
     const bool residual = store_.residual();
-    const bool all_next = all_are_next(store_.dynamic, settled.pushed, graph.edges());
+    const bool all_next = all_pull_next(store_.dynamic, totals.pushed, graph.edges());
     const bool by_in_lists =
-        !residual && !all_next && store_.marks_by_in_lists(graph, settled.pushed, lists_stay_);
+        !residual && !all_next && store_.should_mark_by_in_lists(graph, totals.pushed, lists_resident_);
     std::vector<Vertex> sources;
     if (residual || (store_.spreads() && !all_next && !by_in_lists))
-      sources = everywhere(store_.spreading(), graph);
+      sources = gather_from_ranks(store_.spreading_vertices(), graph);
     store_.send_settled(sources);
     if (!store_.spreads()) return;
     if (all_next) return store_.pull_all();
-    if (residual) settled.gathered += settled.pushed;
+    if (residual) totals.gathered += totals.pushed;
     const std::uint64_t before = store_.affected();
     by_in_lists ? store_.mark_by_in_lists(lists) : spread(graph, sources, residual);
     in_list_iterations_ += by_in_lists;
@@ -305,14 +306,14 @@ class DynamicSolver final : public DynamicRanks::State {
 
   const Device& device_;
   PagingOptions paging_;
-  std::unique_ptr<Communicator> alone_;
+  std::unique_ptr<Communicator> single_rank_;
   std::unique_ptr<DeviceRanks> own_link_;
   Router peers_;
   Store store_;
   std::uint64_t affected_ = 0;    ///< members on all ranks, when they were counted last
   std::uint64_t lists_read_ = 0;  ///< bytes of out-lists that came from a file
   std::uint32_t in_list_iterations_ = 0;
-  bool lists_stay_ = true;  ///< whether in-lists stay where executors read them, on all ranks
+  bool lists_resident_ = true;  ///< whether in-lists stay where executors read them, on all ranks
 };
 
 /// The solver for weighted or even shares.

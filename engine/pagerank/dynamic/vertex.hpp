@@ -17,21 +17,21 @@
 namespace sluice::pagerank {
 
 /// What a vertex gives to itself by self-loops: a part of its sum, and of its rank.
-struct OwnShare {
+struct SelfLoopShare {
   FixedRank sum = 0;
   double part = 0;
 };
 
 /// Caps a sum at 1. No rank or sum is above 1, but earlier ranks of other vertices may be too high for a
 /// while.
-SLUICE_HD FixedRank at_most_one(FixedRank sum) {
+SLUICE_HD FixedRank clamp_to_one(FixedRank sum) {
   return std::min(sum, FixedRank{1} << kFixedRankBits);
 }
 
 /// ((1 - d) / n + d s) / (1 - d l), as derived in dynamic.hpp.
-SLUICE_HD FixedRank closed_form(const RankUpdate& update, FixedRank sum, const OwnShare& own) {
+SLUICE_HD FixedRank closed_form(const RankUpdate& update, FixedRank sum, const SelfLoopShare& own) {
   using namespace rank_detail;
-  const double others = add(update.base, multiply(update.damping, from_fixed(at_most_one(sum - own.sum))));
+  const double others = add(update.base, multiply(update.damping, from_fixed(clamp_to_one(sum - own.sum))));
   return to_fixed(std::min(divide(others, add(1, -multiply(update.damping, own.part))), 1.0));
 }
 
@@ -59,13 +59,13 @@ SLUICE_HD double relative_change(T before, T after) {
 }
 
 /// The totals of one iteration.
-struct Settled {
+struct IterationTotals {
   RankChange change;
   FixedRank growth = 0;        ///< of the sum of all ranks, modulo 2^64
   std::uint64_t gathered = 0;  ///< contributions that were gathered
   std::uint64_t pushed = 0;  ///< out-edges of vertices that push their change, or whose change spreads (dfp)
 
-  SLUICE_HD void join(const Settled& other, RankNorm norm) {
+  SLUICE_HD void join(const IterationTotals& other, RankNorm norm) {
     change.join(other.change, norm);
     growth += other.growth;
     gathered += other.gathered;
@@ -90,7 +90,7 @@ SLUICE_HD bool affecting_all_costs_less(std::uint64_t pushed, std::uint64_t edge
 }
 
 /// Whether all vertices pull in the next iteration of a method, whichever changes spread.
-SLUICE_HD bool all_are_next(const DynamicRankOptions& options, std::uint64_t pushed, std::uint64_t edges) {
+SLUICE_HD bool all_pull_next(const DynamicRankOptions& options, std::uint64_t pushed, std::uint64_t edges) {
   if (options.method == RankMethod::residual_frontier) return pulling_costs_less(pushed, edges);
   return options.method == RankMethod::pruned_frontier && options.affect_all &&
          affecting_all_costs_less(pushed, edges);
@@ -117,15 +117,15 @@ struct RankVertices {
   }
 
   /// What v gives to itself along stored self-loops, and the part of its rank along any self-loop.
-  SLUICE_HD OwnShare own_share(Vertex v) const {
+  SLUICE_HD SelfLoopShare self_loop_share(Vertex v) const {
     if (loops[v] == Loop::none) return {};
     if (loops[v] == Loop::added) return {0, rank_detail::divide(1, divisors[v])};
-    OwnShare own;
+    SelfLoopShare own;
     const EdgeIndex last = in.offsets[v + 1];
     EdgeIndex loop = in.offsets[v] + count_below(in.targets + in.offsets[v], in_degree(v), v);
     for (; loop < last && in.targets[loop] == v; ++loop) {
       const float weight = Share::kWeighted ? in.weights[loop] : 1.0f;
-      own.sum += Share::carried(shares[v], weight);
+      own.sum += Share::edge_contribution(shares[v], weight);
       own.part += weight;
     }
     own.part = rank_detail::divide(own.part, divisors[v]);
@@ -133,16 +133,16 @@ struct RankVertices {
   }
 
   /// The next rank of v, whose in-neighbours give `sum`; `closed`: in closed form.
-  SLUICE_HD FixedRank renewed(const RankUpdate& update, Vertex v, FixedRank sum, bool closed) const {
-    if (closed) return closed_form(update, sum, own_share(v));
-    if (loops[v] == Loop::added) sum += Share::carried(shares[v], 1);
-    return update(at_most_one(sum));
+  SLUICE_HD FixedRank next_rank(const RankUpdate& update, Vertex v, FixedRank sum, bool closed) const {
+    if (closed) return closed_form(update, sum, self_loop_share(v));
+    if (loops[v] == Loop::added) sum += Share::edge_contribution(shares[v], 1);
+    return update(clamp_to_one(sum));
   }
 
-  SLUICE_HD void share(Vertex v) const { shares[v] = share_of<Share>(ranks[v], divisors[v]); }
+  SLUICE_HD void update_share(Vertex v) const { shares[v] = share_of<Share>(ranks[v], divisors[v]); }
 
   /// Sets the divisor and the self-loop of v from its out-edges.
-  SLUICE_HD void learn_source(const CsrView& out, Vertex v, Dangling dangling) const {
+  SLUICE_HD void set_source(const CsrView& out, Vertex v, Dangling dangling) const {
     const RankSource source = source_of(out, v, v, Share::kWeighted, dangling);
     divisors[v] = source.divisor, loops[v] = source.loop;
   }

@@ -19,35 +19,35 @@ struct ListSizes {
   unsigned long long count[kListClasses] = {};
 };
 
-SLUICE_HD std::uint64_t all_of(const ListSizes& sizes) {
+SLUICE_HD std::uint64_t total_size(const ListSizes& sizes) {
   return sizes.count[0] + sizes.count[1] + sizes.count[2] + sizes.count[3];
 }
 
 /// An estimate of their edges: each class counts with a degree from its middle, on a logarithmic scale.
-SLUICE_HD std::uint64_t about_edges(const ListSizes& sizes) {
+SLUICE_HD std::uint64_t estimated_edges(const ListSizes& sizes) {
   return sizes.count[0] + 16 * sizes.count[1] + 360 * sizes.count[2] + 2 * kLongDegree * sizes.count[3];
 }
 
 /// A list in device memory; trivially copyable. Short and long rows have an array each, which two classes
 /// fill from both ends.
 struct VertexList {
-  Vertex* few = nullptr;
-  Vertex* many = nullptr;
-  std::uint64_t capacity = 0, capacity_many = 0;
+  Vertex* short_rows = nullptr;
+  Vertex* long_rows = nullptr;
+  std::uint64_t capacity = 0, long_capacity = 0;
   unsigned long long* sizes = nullptr;  ///< [kListClasses]
   unsigned number = 0;                  ///< of its class 0, among all classes that lanes append to
 
   /// Entry i of a class.
-  SLUICE_HD Vertex& at(unsigned of_class, std::uint64_t i) const {
-    switch (of_class) {
+  SLUICE_HD Vertex& at(unsigned row_class, std::uint64_t i) const {
+    switch (row_class) {
       case 0:
-        return few[i];
+        return short_rows[i];
       case 1:
-        return few[capacity - 1 - i];
+        return short_rows[capacity - 1 - i];
       case 2:
-        return many[i];
+        return long_rows[i];
       default:
-        return many[capacity_many - 1 - i];
+        return long_rows[long_capacity - 1 - i];
     }
   }
 
@@ -61,11 +61,11 @@ struct VertexList {
   }
 
   template <class Lane>
-  SLUICE_HD void append(Vertex v, unsigned of_class, [[maybe_unused]] Lane& lane) const {
+  SLUICE_HD void append(Vertex v, unsigned row_class, [[maybe_unused]] Lane& lane) const {
 #if defined(__CUDA_ARCH__)
-    at(of_class, cuda::claim_position(sizes, of_class)) = v;
+    at(row_class, cuda::claim_position(sizes, row_class)) = v;
 #else
-    lane.append(number + of_class, v);
+    lane.append(number + row_class, v);
 #endif
   }
 };

@@ -20,7 +20,7 @@
 namespace sluice::pagerank {
 
 /// Whether change i is the first of its source.
-__device__ bool opens_source(const EdgeChange* changes, std::uint64_t i) {
+__device__ bool is_first_of_source(const EdgeChange* changes, std::uint64_t i) {
   return i == 0 || changes[i - 1].source != changes[i].source;
 }
 
@@ -29,7 +29,7 @@ struct ResidentLists {
   ResidentLists(const Device&, const Graph&, bool, std::uint64_t, std::uint64_t, const PagingOptions&) {}
   Traffic traffic() const { return {}; }
   std::uint64_t partitions_read() const { return 1; }
-  bool stay() const { return true; }
+  bool are_resident() const { return true; }
 };
 
 template <class Share>
@@ -44,12 +44,12 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   /// Keeps a reference to `peers`.
   CudaWholeStore(const Device& device, const Graph& graph, const Options& given, const Router& peers)
       : State(device, given), peers_(peers), graph_(device, graph, given.weighted), rounds_(device) {
-    see(graph);
-    make_vertices(graph.vertices());
+    set_graph(graph);
+    allocate_vertices(graph.vertices());
   }
 
   ~CudaWholeStore() {  // running work uses the buffers
-    cudaStreamSynchronize(beside_.get());
+    cudaStreamSynchronize(side_stream_.get());
     cudaStreamSynchronize(this->executor.cuda_stream().get());
   }
 
@@ -67,27 +67,27 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     return graph_.rewrite_seconds();
   }
 
-  void see(const Graph&) {
+  void set_graph(const Graph&) {
     this->in = graph_.in(), this->out = graph_.out();
     this->out_offsets = this->out.offsets;
-    this->longest_out = graph_.longest_out();
+    this->max_out_degree = graph_.max_out_degree();
   }
 
   FixedRank grow(const Graph& graph, const RankGrowth& growth) {
     const Buffer<FixedRank> old = std::move(this->ranks);
-    make_vertices(graph.vertices());
+    allocate_vertices(graph.vertices());
     return this->grow_ranks(old.data(), growth);
   }
 
   /// Updates divisors, self-loops and contributions of changed sources.
-  void learn_changed() {
+  void update_changed_sources() {
     const EdgeChange* const changes = graph_.changes();
     const Dangling dangling = this->options.dangling;
     const auto view = this->view();
-    this->over(changes_, [=] __device__(std::uint64_t i, Lane&) {
-      if (!opens_source(changes, i)) return;
-      view.at.learn_source(view.out, changes[i].source, dangling);
-      view.at.share(changes[i].source);
+    this->for_each(changes_, [=] __device__(std::uint64_t i, Lane&) {
+      if (!is_first_of_source(changes, i)) return;
+      view.vertices.set_source(view.out, changes[i].source, dangling);
+      view.vertices.update_share(changes[i].source);
     });
   }
 
@@ -95,46 +95,47 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   /// and new vertices; then the out-neighbours of all changed sources.
   void mark_changed(std::uint64_t old_vertices) {
     const EdgeChange* const changes = graph_.changes();
-    const VertexList members = this->grown(), sources = this->sources();
+    const VertexList members = this->append_target(), sources = this->sources();
     const auto view = this->view();
-    this->over(changes_, [=] __device__(std::uint64_t i, Lane & lane) {
+    this->for_each(changes_, [=] __device__(std::uint64_t i, Lane & lane) {
       const EdgeChange change = changes[i];
-      if (change.removed > 0) view.meet(change.target, true, members, lane);
-      if (!opens_source(changes, i)) return;
-      if (view.at.loops[change.source] == Loop::added) view.meet(change.source, true, members, lane);
+      if (change.removed > 0) view.add_member(change.target, true, members, lane);
+      if (!is_first_of_source(changes, i)) return;
+      if (view.vertices.loops[change.source] == Loop::added)
+        view.add_member(change.source, true, members, lane);
       sources.append(change.source, view.class_of_source(change.source), lane);
     });
-    this->over(this->vertices() - old_vertices, [=] __device__(std::uint64_t i, Lane & lane) {
-      view.meet(static_cast<Vertex>(old_vertices + i), true, members, lane);
+    this->for_each(this->vertices() - old_vertices, [=] __device__(std::uint64_t i, Lane & lane) {
+      view.add_member(static_cast<Vertex>(old_vertices + i), true, members, lane);
     });
     expand_sources(*this, view, changes_, nullptr, members);
-    this->read_grown();
+    this->read_append_target();
   }
 
   /// Makes the out-neighbours of members that joined since the last call members; false if none joined.
   bool spread_new_members() {
-    const std::uint64_t fresh = this->list_new_members();
-    if (fresh == 0) return false;
-    expand_sources(*this, this->view(), fresh, nullptr, this->grown());
-    this->read_grown();
+    const std::uint64_t joined = this->list_new_members();
+    if (joined == 0) return false;
+    expand_sources(*this, this->view(), joined, nullptr, this->append_target());
+    this->read_append_target();
     return true;
   }
 
-  Settled step() {
+  IterationTotals step() {
     const std::uint64_t before = this->affected();
-    const std::optional<Settled> together =
-        this->dynamic.fusion != RoundFusion::none ? rounds_.next(*this) : std::optional<Settled>{};
-    Settled done = together ? *together : step_alone();
-    rounds_.saw(*this, done);
-    if (all_are_next(this->dynamic, done.pushed, graph_.out().edges)) {
-      if (rounds_.all_given()) this->pull_all();
+    const std::optional<IterationTotals> fused =
+        this->dynamic.fusion != RoundFusion::none ? rounds_.next(*this) : std::optional<IterationTotals>{};
+    IterationTotals done = fused ? *fused : step_unfused();
+    rounds_.record(*this, done);
+    if (all_pull_next(this->dynamic, done.pushed, graph_.out().edges)) {
+      if (rounds_.all_returned()) this->pull_all();
       return done;
     }
     if (this->residual()) done.gathered += done.pushed;
-    if (std::exchange(marks_shared_, false)) {
+    if (std::exchange(marks_divided_, false)) {
       this->list_by_id();
-      this->read_grown();
-    } else if (rounds_.all_given() && (this->drops() || this->affected() != before)) {
+      this->read_append_target();
+    } else if (rounds_.all_returned() && (this->drops() || this->affected() != before)) {
       this->order_members();
     }
     return done;
@@ -147,49 +148,49 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
         RankRounds::registers<Share>(this->dynamic.fusion);
   }
 
-  void make_vertices(std::uint64_t vertices) {
-    State::make_vertices(0, vertices, vertices, false);
+  void allocate_vertices(std::uint64_t vertices) {
+    State::allocate_vertices(0, vertices, vertices, false);
     const Dangling dangling = this->options.dangling;
     const auto view = this->view();
-    this->over(vertices, [=] __device__(std::uint64_t v, Lane&) {
-      view.at.learn_source(view.out, static_cast<Vertex>(v), dangling);
+    this->for_each(vertices, [=] __device__(std::uint64_t v, Lane&) {
+      view.vertices.set_source(view.out, static_cast<Vertex>(v), dangling);
     });
   }
 
  private:
   /// One iteration, with a launch for each of its parts.
-  Settled step_alone() {
+  IterationTotals step_unfused() {
     const unsigned next = this->next();
     const std::uint64_t before = this->affected();
-    const DynamicView<Share> view = shared_view();
+    const DynamicView<Share> view = divided_view();
     const bool many = has_many_edges();
     this->clear_lists();
-    gathering_.start(this->executor.cuda_stream());
-    gather_members(*this, view, this->members(this->now()), this->sizes);
-    gathering_.stop(this->executor.cuda_stream());
-    view.shares ? settle_shared(view) : settle_members(*this, view);
+    gather_timer_.start(this->executor.cuda_stream());
+    gather_members(*this, view, this->members(this->current()), this->sizes);
+    gather_timer_.stop(this->executor.cuda_stream());
+    view.divides_sums ? settle_divided(view) : settle_members(*this, view);
     if (this->spreads())
-      expand_sources(*this, view, before, &this->counters()->settled.pushed, this->members(next));
-    if (view.shares && peers_.has_link()) peers_.wait(this->executor.cuda_stream().get(), kSums);
+      expand_sources(*this, view, before, &this->counters()->totals.pushed, this->members(next));
+    if (view.divides_sums && peers_.has_link()) peers_.wait(this->executor.cuda_stream().get(), kSums);
     this->read(next);
-    if (many) shared_seconds_ += gathering_.seconds();
-    this->go_on_with(next);
-    const Settled settled = this->counted().settled;
-    marks_shared_ = this->spreads() && spread_of(view, &settled.pushed) == Spread::shared_marks;
-    if (marks_shared_) share(view.flags, "marks of affected vertices");
-    return settled;
+    if (many) shared_seconds_ += gather_timer_.seconds();
+    this->set_current(next);
+    const IterationTotals totals = this->last_counters().totals;
+    marks_divided_ = this->spreads() && spread_of(view, &totals.pushed) == Spread::divided_marks;
+    if (marks_divided_) share(view.flags, "marks of affected vertices");
+    return totals;
   }
 
   /// Whether an iteration reads so many edges that ranks should divide them.
-  bool has_many_edges() const { return about_edges(this->sizes) > kManyEdges * this->own; }
+  bool has_many_edges() const { return estimated_edges(this->sizes) > kManyEdges * this->own_rows; }
   /// The view of an iteration, with the work that ranks divide.
-  DynamicView<Share> shared_view() const {
+  DynamicView<Share> divided_view() const {
     DynamicView<Share> view = this->view();
-    view.shares = !peers_.is_single_rank() && has_many_edges();
-    if (!view.shares) return view;
-    view.shared_first = peers_.first(), view.shared_count = peers_.last() - peers_.first();
+    view.divides_sums = !peers_.is_single_rank() && has_many_edges();
+    if (!view.divides_sums) return view;
+    view.handled_first = peers_.first(), view.handled_count = peers_.last() - peers_.first();
     // Else every rank must count the vertices that are affected for the first time.
-    view.shares_marks = view.method == RankMethod::pruned_frontier && this->all_ever();
+    view.divides_marks = view.method == RankMethod::pruned_frontier && this->all_ever_affected();
     return view;
   }
   /// Sends this rank's own range of a column to the others, and receives theirs.
@@ -199,14 +200,15 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   }
   /// Updates members whose sums this rank found while sums are exchanged, and then all others. If GPUs are
   /// connected, the caller waits for the exchange.
-  void settle_shared(const DynamicView<Share>& view) {
-    const cuda::Stream& queue = this->executor.cuda_stream();
-    beside_.fork_from(queue);
-    if (peers_.has_link()) peers_.begin_all_gather_ranges(view.sums, ranges_of(peers_.owners()), queue.get());
-    settle_part(*this, view, false, beside_.get());
+  void settle_divided(const DynamicView<Share>& view) {
+    const cuda::Stream& stream = this->executor.cuda_stream();
+    side_stream_.fork_from(stream);
+    if (peers_.has_link())
+      peers_.begin_all_gather_ranges(view.sums, ranges_of(peers_.owners()), stream.get());
+    settle_part(*this, view, false, side_stream_.get());
     if (!peers_.has_link()) share(view.sums, kSums);
-    beside_.join_into(queue);
-    settle_part(*this, view, true, queue.get());
+    side_stream_.join_into(stream);
+    settle_part(*this, view, true, stream.get());
   }
 
   /// Ranks divide sums if members have more in-edges than this for each vertex. (Kronecker 24, two H200s:
@@ -217,10 +219,10 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   const Router& peers_;
   DeviceGraph graph_;
   std::uint64_t changes_ = 0;  ///< of the batch
-  cuda::Timer gathering_;
+  cuda::Timer gather_timer_;
   double shared_seconds_ = 0;  ///< see DynamicRankResult
-  bool marks_shared_ = false;  ///< in the last iteration: its next list has only this rank's marks
-  cuda::SideStream beside_;
+  bool marks_divided_ = false;  ///< in the last iteration: its next list has only this rank's marks
+  cuda::SideStream side_stream_;
   RankRounds rounds_;
 };
 
@@ -232,8 +234,8 @@ std::unique_ptr<DynamicRanks::State> make_whole_cuda_ranks(const Device& device,
 
 std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options) {
   return planned_bytes(device, [&](const Device& counting) {
-    const auto alone = make_single_rank();
-    const CudaWholeStore<EvenShare> store(counting, graph, options, Router(*alone));
+    const auto single_rank = make_single_rank();
+    const CudaWholeStore<EvenShare> store(counting, graph, options, Router(*single_rank));
   });
 }
 

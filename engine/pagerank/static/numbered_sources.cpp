@@ -29,7 +29,7 @@ NumberedSources::NumberedSources(const Device& device, const RankGraph& graph)
       sources_(device, graph.in().edges, "numbered sources") {
   number(device.threads(), {graph.divisors(), graph.vertices()});
   const Vertex* const targets = graph.in().targets;
-  graph.as_edges_come(device.threads(), [&](EdgeIndex begin, EdgeIndex end) {
+  graph.for_each_loaded_range(device.threads(), [&](EdgeIndex begin, EdgeIndex end) {
     for (EdgeIndex e = begin; e < end; ++e) sources_.data()[e] = numbers_.data()[targets[e]];
   });
 }

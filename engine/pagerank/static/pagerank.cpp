@@ -31,9 +31,9 @@ std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, 
 }
 
 /// All memory of a run, in the order of its allocation.
-struct Taken {
-  Taken(const Device& device, const Graph& graph, const Options& options, const RankPlace& place,
-        Communicator& ranks, std::uint64_t added = 0)
+struct RunState {
+  RunState(const Device& device, const Graph& graph, const Options& options, const RankPlace& place,
+           Communicator& ranks, std::uint64_t added = 0)
       : edges(graph, options, device.threads(), ranks, added),
         result(edges.in().vertices, "ranks"),
         sweep(make_sweep(device, edges, options, place, ranks)) {}
@@ -43,7 +43,7 @@ struct Taken {
   std::unique_ptr<Sweep> sweep;
 };
 
-RankEnd iterate(Sweep& sweep, const Options& options, Stall stall, Result& result,
+RankEnd iterate(Sweep& sweep, const Options& options, StallDetector stall, Result& result,
                 const RankObserver& observer) {
   while (result.iterations < options.max_iterations) {
     const double begin = seconds_now();
@@ -54,7 +54,7 @@ RankEnd iterate(Sweep& sweep, const Options& options, Stall stall, Result& resul
     result.history.push_back({++result.iterations, result.residual, seconds});
     if (observer) observer(result.history.back());
     if (result.residual <= options.tolerance) return RankEnd::converged;
-    if (stall.seen(result.residual, result.last_l1)) return RankEnd::stalled;
+    if (stall.stalled_after(result.residual, result.last_l1)) return RankEnd::stalled;
   }
   return RankEnd::limit;
 }
@@ -78,15 +78,15 @@ Result run_pagerank(const Device& device, const Graph& graph, const Options& opt
   validate(options);
   Result result;
   if (graph.vertices() == 0) return result;
-  const auto alone = make_single_rank();
-  Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
+  const auto single_rank = make_single_rank();
+  Communicator& ranks = place.ranks != nullptr ? *place.ranks : *single_rank;
   double begin = seconds_now();
-  Taken run(device, graph, options, place, ranks);
+  RunState run(device, graph, options, place, ranks);
   const RankGraph& edges = run.edges;
   result.setup_seconds = seconds_now() - begin;
   begin = seconds_now();
   result.end =
-      iterate(*run.sweep, options, Stall(options, edges.edges(), edges.vertices()), result, observer);
+      iterate(*run.sweep, options, StallDetector(options, edges.edges(), edges.vertices()), result, observer);
   result.compute_seconds = seconds_now() - begin;
   result.gathered_edges = edges.edges() * result.iterations;
   result.traffic = run.sweep->traffic();
@@ -101,16 +101,16 @@ Plan plan_pagerank(const Device& device, const Graph& graph, const Options& opti
                    std::uint64_t added) {
   MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
   const Device counting(device, memory);
-  const auto alone = make_single_rank();
-  Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
-  const Taken run(counting, graph, options, place, ranks, added);
+  const auto single_rank = make_single_rank();
+  Communicator& ranks = place.ranks != nullptr ? *place.ranks : *single_rank;
+  const RunState run(counting, graph, options, place, ranks, added);
   const Traffic traffic = run.sweep->traffic();
   Plan plan;
   plan.device_bytes = memory.needed();
   plan.state_bytes = plan.device_bytes - run.sweep->planned_list_bytes();
   plan.host_bytes = memory.host_needed();
   plan.partitions = traffic.partitions;
-  if (plan.partitions > 1) plan.brought_bytes = edge_bytes(run.edges.in().edges, options.weighted);
+  if (plan.partitions > 1) plan.transferred_bytes = edge_bytes(run.edges.in().edges, options.weighted);
   // A transpose decides the ranks' ranges, which a plan does not know: it assumes an even share.
   plan.exact_on_ranks = !(graph.directed ? graph.in : graph.out).offsets.empty();
   return plan;

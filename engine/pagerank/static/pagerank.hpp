@@ -82,7 +82,7 @@ struct Plan {
   std::uint64_t state_bytes = 0;    ///< ranks, contributions, and on a GPU degrees and offsets of rows
   std::uint64_t host_bytes = 0;     ///< transpose, degrees, result; without a GPU everything
   std::uint64_t partitions = 1;     ///< of in-edges, approximately
-  std::uint64_t brought_bytes = 0;  ///< maximum of one iteration
+  std::uint64_t transferred_bytes = 0;  ///< maximum of one iteration
   bool exact_on_ranks = false;      ///< for this rank's own rows; false: for an even share
 };
 /// Plans run_pagerank() for the graph with `added` more vertices.

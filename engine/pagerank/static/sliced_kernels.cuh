@@ -23,7 +23,7 @@ inline constexpr unsigned kSlicedBlocks = 4;
 
 /// Reads an entry without caching it in L1: it is read once an iteration, and L1 is left to contributions.
 template <class T>
-__device__ T read_past_l1(const T* from) {
+__device__ T load_bypassing_l1(const T* from) {
   static_assert(sizeof(T) == 4);
   std::uint32_t bits;
   asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(bits) : "l"(from));
@@ -42,8 +42,8 @@ struct SlicedSweepView {
 
   SweepView<Share> sweep;
 
-  __device__ FixedRank carried(std::uint32_t source, float weight) const {
-    return Share::carried(kFused ? sweep.shares[source] : __ldg(sweep.shares + source), weight);
+  __device__ FixedRank edge_contribution(std::uint32_t source, float weight) const {
+    return Share::edge_contribution(kFused ? sweep.shares[source] : __ldg(sweep.shares + source), weight);
   }
 };
 
@@ -59,13 +59,13 @@ __device__ FixedRank gather_entries(const View& view, const SlicedView& rows, st
     float weight[kInFlight];
 #pragma unroll
     for (unsigned j = 0; j < kInFlight; ++j) {
-      const bool more = i + j < count;
-      source[j] = more ? read_past_l1(sources + (i + j) * stride) : rows.no_source;
-      weight[j] = View::kWeighted && more ? read_past_l1(weights + (i + j) * stride) : 1.0f;
+      const bool valid = i + j < count;
+      source[j] = valid ? load_bypassing_l1(sources + (i + j) * stride) : rows.no_source;
+      weight[j] = View::kWeighted && valid ? load_bypassing_l1(weights + (i + j) * stride) : 1.0f;
     }
 #pragma unroll
     for (unsigned j = 0; j < kInFlight; ++j) {
-      if (i + j < count) sum += view.carried(source[j], weight[j]);
+      if (i + j < count) sum += view.edge_contribution(source[j], weight[j]);
     }
   }
   return sum;
@@ -87,7 +87,7 @@ __device__ void sweep_hubs(const View& view, const SlicedView& rows, SweepTotals
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
     const std::uint64_t entries = size > thread ? (size - thread + kRowBlock - 1) / kRowBlock : 0;
     const FixedRank sum = sum_team<Team>(gather_entries(view, rows, start + thread, entries, kRowBlock));
-    if (thread == 0) view.sweep.renew(rows.number(row), sum, totals);
+    if (thread == 0) view.sweep.update_row(rows.number(row), sum, totals);
   }
 }
 
@@ -102,7 +102,7 @@ __device__ void sweep_lists(const View& view, const SlicedView& rows, std::uint6
         sum_lanes<kWarpLanes>(gather_entries(view, rows, start + lane, size / kWarpLanes, kWarpLanes));
     if (row - first == lane) own_sum = sum;
   }
-  if (first + lane < end) view.sweep.renew(rows.number(first + lane), own_sum, totals);
+  if (first + lane < end) view.sweep.update_row(rows.number(first + lane), own_sum, totals);
 }
 
 /// Sweeps one slice, a row a lane.
@@ -113,26 +113,26 @@ __device__ void sweep_slice(const View& view, const SlicedView& rows, std::uint6
   if (row >= rows.count) return;
   const std::uint64_t start = rows.starts[rows.lists + slice],
                       width = (rows.starts[rows.lists + slice + 1] - start) / kSlice;
-  view.sweep.renew(rows.number(row), gather_entries(view, rows, start + lane, width, kSlice), totals);
+  view.sweep.update_row(rows.number(row), gather_entries(view, rows, start + lane, width, kSlice), totals);
 }
 
 /// One piece, with the interface of SlicedPieces.
-struct FirstOfAll {
+struct SinglePiece {
   __device__ static constexpr unsigned size() { return 1; }
   __device__ const SlicedView& operator[](unsigned) const { return rows; }
 
   const SlicedView& rows;
 };
 
-/// Sweeps the rows with more than kListMost in-edges of all pieces in `ahead`, then the other rows of `rows`.
-/// All blocks call it, with `kTeams` teams each. `*claimed` is 0 before.
-template <unsigned kTeams, class View, class Ahead>
-__device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedView& rows,
+/// Sweeps the rows with more than kMaxListDegree in-edges of all pieces in `long_pieces`, then the other rows
+/// of `rows`. All blocks call it, with `kTeams` teams each. `*claimed` is 0 before.
+template <unsigned kTeams, class View, class LongPieces>
+__device__ void sweep_sliced(const View& view, const LongPieces& long_pieces, const SlicedView& rows,
                              unsigned long long* claimed, SweepTotals& totals) {
   std::uint64_t longs = 0;
-  for (unsigned p = 0; p < ahead.size(); ++p) {
-    sweep_hubs<Teams<kRowBlock, kTeams>>(view, ahead[p], totals);
-    longs += ahead[p].long_tasks();
+  for (unsigned p = 0; p < long_pieces.size(); ++p) {
+    sweep_hubs<ThreadTeam<kRowBlock, kTeams>>(view, long_pieces[p], totals);
+    longs += long_pieces[p].long_tasks();
   }
   const unsigned lane = threadIdx.x % kWarpLanes;
   // Tasks in this order: long rows, other rows outside slices, slices.
@@ -145,15 +145,17 @@ __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedV
     if (task >= tasks) break;
     if (task < longs) {
       unsigned p = 0;
-      for (; p + 1 < ahead.size() && task >= ahead[p].long_tasks(); ++p) task -= ahead[p].long_tasks();
-      const std::uint64_t at_once = ahead[p].longs_at_once, first = ahead[p].hubs + task * at_once;
-      sweep_lists(view, ahead[p], first, min(first + at_once, ahead[p].longs), lane, totals);
+      for (; p + 1 < long_pieces.size() && task >= long_pieces[p].long_tasks(); ++p)
+        task -= long_pieces[p].long_tasks();
+      const std::uint64_t per_claim = long_pieces[p].longs_per_claim,
+                          first = long_pieces[p].hubs + task * per_claim;
+      sweep_lists(view, long_pieces[p], first, min(first + per_claim, long_pieces[p].longs), lane, totals);
     } else if (task < lists) {
-      const std::uint64_t first = rows.longs + (task - longs) * rows.lists_at_once;
-      sweep_lists(view, rows, first, min(first + rows.lists_at_once, rows.lists), lane, totals);
+      const std::uint64_t first = rows.longs + (task - longs) * rows.lists_per_claim;
+      sweep_lists(view, rows, first, min(first + rows.lists_per_claim, rows.lists), lane, totals);
     } else {
-      const std::uint64_t first = (task - lists) * rows.slices_at_once,
-                          end = min(first + rows.slices_at_once, slices);
+      const std::uint64_t first = (task - lists) * rows.slices_per_claim,
+                          end = min(first + rows.slices_per_claim, slices);
       for (std::uint64_t slice = first; slice < end; ++slice) sweep_slice(view, rows, slice, lane, totals);
     }
   }
@@ -164,14 +166,14 @@ __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedV
 template <class View>
 __device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned long long* claimed,
                              SweepTotals& totals) {
-  sweep_sliced<1>(view, FirstOfAll{rows}, rows, claimed, totals);
+  sweep_sliced<1>(view, SinglePiece{rows}, rows, claimed, totals);
 }
 
 template <class Share>
 __global__ void __launch_bounds__(kRowBlock, kSlicedBlocks)
     sweep_sliced_kernel(SlicedSweepView<Share> view, SlicedView rows, const FixedRank* dangling,
                         unsigned long long* claimed, SweepTotals* partial) {
-  view.sweep.update.spread(*dangling);
+  view.sweep.update.set_dangling(*dangling);
   SweepTotals totals;
   sweep_sliced(view, rows, claimed, totals);
   join_totals(totals, view.sweep.norm);
@@ -180,13 +182,13 @@ __global__ void __launch_bounds__(kRowBlock, kSlicedBlocks)
 
 /// What a kernel of several iterations reads and writes.
 struct FusedSweeps {
-  unsigned most = 0;                      ///< iterations of the kernel
+  unsigned max_iterations = 0;            ///< iterations of the kernel
   double tolerance = 0;                   ///< stops at this change or a smaller one
-  double careful = 0;                     ///< at an L1 change of at most this the host decides
+  double stall_floor = 0;                 ///< at an L1 change of at most this the host decides
   unsigned long long* claimed = nullptr;  ///< [2], 0 at the start
   SweepTotals* partial = nullptr;         ///< [blocks]
   SweepTotals* totals = nullptr;          ///< [most]; `before` may be one of them
-  unsigned* made = nullptr;               ///< iterations made; 0 until the kernel is to stop
+  unsigned* completed = nullptr;          ///< iterations made; 0 until the kernel is to stop
   unsigned long long* times = nullptr;    ///< [most + 1] the start, and the end of each iteration
 };
 
@@ -197,9 +199,9 @@ __global__ void __launch_bounds__(kRowBlock, kSlicedBlocks)
                         const SweepTotals* before, FusedSweeps run) {
   const auto grid = cooperative_groups::this_grid();
   if (grid.thread_rank() == 0) run.times[0] = cuda::nanoseconds_now();
-  for (unsigned i = 0; i < run.most; ++i) {
+  for (unsigned i = 0; i < run.max_iterations; ++i) {
     SlicedSweepView<Share, true> view = i % 2 == 0 ? even : odd;
-    view.sweep.update.spread(load(&before->dangling));
+    view.sweep.update.set_dangling(load(&before->dangling));
     SweepTotals totals;
     sweep_sliced(view, rows, run.claimed + i % 2, totals);
     join_totals(totals, view.sweep.norm);
@@ -207,32 +209,33 @@ __global__ void __launch_bounds__(kRowBlock, kSlicedBlocks)
     grid.sync();
     before = run.totals + i;
     if (blockIdx.x == 0) {
-      const SweepTotals sum = fold_parts(run.partial, gridDim.x, view.sweep.norm);
+      const SweepTotals sum = fold_partials(run.partial, gridDim.x, view.sweep.norm);
       if (threadIdx.x == 0) {
         run.totals[i] = sum;
         run.claimed[(i + 1) % 2] = 0;
         run.times[i + 1] = cuda::nanoseconds_now();
         const RankChange& change = sum.change;
-        if (i + 1 == run.most || change.norm(view.sweep.norm) <= run.tolerance || change.l1() <= run.careful)
-          *run.made = i + 1;
+        if (i + 1 == run.max_iterations || change.norm(view.sweep.norm) <= run.tolerance ||
+            change.l1() <= run.stall_floor)
+          *run.completed = i + 1;
       }
     }
     grid.sync();
-    if (load(run.made) != 0) return;
+    if (load(run.completed) != 0) return;
   }
 }
 
-/// Sweeps one piece, after the long rows of those in `ahead`. A block of kSlicedBlocks teams fills a
+/// Sweeps one piece, after the long rows of those in `long_pieces`. A block of kSlicedBlocks teams fills a
 /// multiprocessor, so that a smaller grid leaves whole multiprocessors free.
 template <class Share, unsigned kTeams>
 __global__ void __launch_bounds__(kTeams* kRowBlock, kSlicedBlocks / kTeams)
-    sweep_piece_kernel(SlicedSweepView<Share> view, __grid_constant__ const SlicedPieces ahead,
+    sweep_piece_kernel(SlicedSweepView<Share> view, __grid_constant__ const SlicedPieces long_pieces,
                        SlicedView rows, const FixedRank* dangling, unsigned long long* claimed,
                        SweepTotals* partial) {
-  view.sweep.update.spread(*dangling);
+  view.sweep.update.set_dangling(*dangling);
   SweepTotals totals;
-  sweep_sliced<kTeams>(view, ahead, rows, claimed, totals);
-  using Team = Teams<kRowBlock, kTeams>;
+  sweep_sliced<kTeams>(view, long_pieces, rows, claimed, totals);
+  using Team = ThreadTeam<kRowBlock, kTeams>;
   join_totals<Team>(totals, view.sweep.norm);
   if (Team::thread() == 0) partial[Team::rank()] = totals;
 }

@@ -19,14 +19,14 @@ namespace {
 
 constexpr unsigned kBlock = 256;
 /// Edges that are rewritten at a time, unless one row has more.
-constexpr std::uint64_t kEdgesAtOnce = 1u << 24;
+constexpr std::uint64_t kEdgesPerChunk = 1u << 24;
 
 __device__ std::uint64_t thread() {
   return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
 /// Sort keys for degrees from high to low.
-__host__ __device__ constexpr std::uint32_t falling(std::uint64_t degree) {
+__host__ __device__ constexpr std::uint32_t descending_key(std::uint64_t degree) {
   return ~static_cast<std::uint32_t>(degree < 0xffffffffu ? degree : 0xffffffffu);
 }
 
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kBlock)
     key_sources_kernel(const double* divisors, std::uint64_t count, std::uint32_t* keys, Vertex* vertices) {
   const std::uint64_t v = thread();
   if (v >= count) return;
-  keys[v] = falling(static_cast<std::uint64_t>(divisors[v]));
+  keys[v] = descending_key(static_cast<std::uint64_t>(divisors[v]));
   vertices[v] = static_cast<Vertex>(v);
 }
 
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kBlock)
   const std::uint64_t i = thread();
   if (i >= count) return;
   const std::uint64_t v = order == nullptr ? i : order[i];
-  keys[i] = falling(offsets[v + 1] - offsets[v]);
+  keys[i] = descending_key(offsets[v + 1] - offsets[v]);
   rows[i] = static_cast<std::uint32_t>(i);
 }
 
@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(kBlock)
 
 /// How many rows, by falling in-degree, have more in-edges than the limit of a class. A thread a class.
 __global__ void find_borders_kernel(const std::uint32_t* keys, std::uint64_t count, std::uint64_t* borders) {
-  constexpr std::uint64_t kMost[] = {kLongMost, kListMost, kSliceMost};
-  borders[threadIdx.x] = count_below(keys, count, std::uint32_t{falling(kMost[threadIdx.x])});
+  constexpr std::uint64_t kLimits[] = {kMaxLongDegree, kMaxListDegree, kMaxSliceDegree};
+  borders[threadIdx.x] = count_below(keys, count, std::uint32_t{descending_key(kLimits[threadIdx.x])});
 }
 
 /// The work of row i; 0 for long rows, which are swept before all pieces.
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kBlock)
   const std::uint64_t i = thread();
   if (i >= count) return;
   const std::uint32_t degree = ~keys[i];
-  work[i] = degree > kListMost ? 0 : degree + kEdgesPerVertex;
+  work[i] = degree > kMaxListDegree ? 0 : degree + kEdgesPerVertex;
 }
 
 /// Entries of list or slice i, with padding.
@@ -131,27 +131,28 @@ struct SlicedRows::Chunk {
 };
 
 /// State that only the construction of the rows needs.
-struct SlicedRows::Making {
-  Making(const Device& on, const RankGraph& graph, bool with_weights, const cuda::Stream& made_on)
-      : beside(graph.to_come(), on.threads()),
-        device(on),
-        from(graph),
+struct SlicedRows::BuildState {
+  BuildState(const Device& target, const RankGraph& graph, bool with_weights,
+             const cuda::Stream& build_stream)
+      : pending(graph.pending_edges(), target.threads()),
+        device(target),
+        rank_graph(graph),
         in(graph.in()),
         weighted(with_weights),
-        stream(made_on),
+        stream(build_stream),
         n(in.vertices),
-        uploads(on, edge_bytes(in.edges, weighted)) {
-    number_of = Buffer<std::uint32_t>(device, from.vertices(), "numbers of vertices");
+        uploads(target, edge_bytes(in.edges, weighted)) {
+    number_of = Buffer<std::uint32_t>(device, rank_graph.vertices(), "numbers of vertices");
     for (auto* words : {&keys, &sorted_keys, &row_of})
       *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
     offsets = Buffer<EdgeIndex>(device, n + 1, "offsets of in-edges");
     uploads.to_device(offsets.data(), in.offsets, offsets.bytes());
   }
-  ~Making() { cudaStreamSynchronize(stream.get()); }  // running kernels use the buffers
+  ~BuildState() { cudaStreamSynchronize(stream.get()); }  // running kernels use the buffers
 
-  BackgroundEdges beside;  ///< reads edges to come, also while rows are sorted
+  BackgroundEdges pending;  ///< reads edges to come, also while rows are sorted
   const Device& device;
-  const RankGraph& from;
+  const RankGraph& rank_graph;
   const CsrView& in;
   bool weighted;
   const cuda::Stream& stream;
@@ -168,57 +169,58 @@ struct SlicedRows::Making {
 SlicedRows::SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const SweepPieces& pieces,
                        const cuda::Stream& stream, const Router& router)
     : device_(device), count_(graph.in().vertices), vertices_(graph.vertices()) {
-  Making making(device, graph, weighted, stream);
-  sort_rows(making, pieces);
-  router.share(making.number_of.data(), "numbers of vertices", 1, stream.get());
-  cut(making);
-  fill(making);
-  uploaded_ = making.offsets.bytes() + edge_bytes(making.in.edges, weighted);
+  BuildState state(device, graph, weighted, stream);
+  sort_rows(state, pieces);
+  router.share(state.number_of.data(), "numbers of vertices", 1, stream.get());
+  compute_layout(state);
+  fill(state);
+  uploaded_ = state.offsets.bytes() + edge_bytes(state.in.edges, weighted);
 }
 
-void SlicedRows::sort_rows(Making& m, const SweepPieces& pieces) {
+void SlicedRows::sort_rows(BuildState& m, const SweepPieces& pieces) {
   order_ = Buffer<Vertex>(device_, m.n, "order of vertices");
-  const cudaStream_t on = m.stream.get();
+  const cudaStream_t stream = m.stream.get();
   const auto sort = [&](Buffer<std::uint32_t>& to, std::uint64_t first, std::uint64_t count) {
     if (count == 0) return;
     cuda::sort_by_key(device_, m.keys.data() + first, m.sorted_keys.data() + first, m.row_of.data() + first,
-                      to.data() + first, count, 32, m.scratch, on);
+                      to.data() + first, count, 32, m.scratch, stream);
   };
   const unsigned grid = cuda::grid_for(m.n, kBlock);
-  if (m.from.symmetric()) {
-    key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), nullptr, m.n, m.keys.data(), m.row_of.data());
+  if (m.rank_graph.symmetric()) {
+    key_rows_kernel<<<grid, kBlock, 0, stream>>>(m.offsets.data(), nullptr, m.n, m.keys.data(),
+                                                 m.row_of.data());
     cuda::check_launch("key_rows_kernel");
     sort(order_, 0, m.n);
     cut_pieces(m, pieces, m.sorted_keys.data());
   } else {
     Buffer<double> divisors(device_, m.n, "out-degrees");
-    m.uploads.to_device(divisors.data(), m.from.divisors(), divisors.bytes());
-    key_sources_kernel<<<grid, kBlock, 0, on>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
+    m.uploads.to_device(divisors.data(), m.rank_graph.divisors(), divisors.bytes());
+    key_sources_kernel<<<grid, kBlock, 0, stream>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
     cuda::check_launch("key_sources_kernel");
     sort(order_, 0, m.n);
     rows_ = Buffer<std::uint32_t>(device_, m.n, "rows by in-degree");
-    key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), order_.data(), m.n, m.keys.data(),
-                                             m.row_of.data());
+    key_rows_kernel<<<grid, kBlock, 0, stream>>>(m.offsets.data(), order_.data(), m.n, m.keys.data(),
+                                                 m.row_of.data());
     cuda::check_launch("key_rows_kernel");
     cut_pieces(m, pieces, m.keys.data());
     for (const SlicedView& piece : pieces_) sort(rows_, piece.first, piece.count);
     m.stream.wait("sorting rows");
   }
-  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.from.first(),
-                                         m.number_of.data() + m.from.first());
+  invert_kernel<<<grid, kBlock, 0, stream>>>(order_.data(), nullptr, m.n, m.rank_graph.first(),
+                                             m.number_of.data() + m.rank_graph.first());
   cuda::check_launch("invert_kernel");
-  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
+  invert_kernel<<<grid, kBlock, 0, stream>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
   cuda::check_launch("invert_kernel");
 }
 
-void SlicedRows::cut_pieces(Making& m, const SweepPieces& pieces, const std::uint32_t* keys_by_number) {
+void SlicedRows::cut_pieces(BuildState& m, const SweepPieces& pieces, const std::uint32_t* keys_by_number) {
   std::vector<std::uint64_t> cuts{0, m.n};
   if (pieces.count > 1) {
-    const cudaStream_t on = m.stream.get();
+    const cudaStream_t stream = m.stream.get();
     Buffer<std::uint64_t> work(device_, m.n + 1, "work of rows");
-    work_kernel<<<cuda::grid_for(m.n, kBlock), kBlock, 0, on>>>(keys_by_number, m.n, work.data());
+    work_kernel<<<cuda::grid_for(m.n, kBlock), kBlock, 0, stream>>>(keys_by_number, m.n, work.data());
     cuda::check_launch("work_kernel");
-    cuda::exclusive_sum(device_, work.data(), work.data(), m.n, m.scratch, on);
+    cuda::exclusive_sum(device_, work.data(), work.data(), m.n, m.scratch, stream);
     m.stream.wait("work of rows");
     const auto work_before = [&](std::uint64_t row) {
       std::uint64_t before = 0;
@@ -236,13 +238,13 @@ void SlicedRows::cut_pieces(Making& m, const SweepPieces& pieces, const std::uin
   }
 }
 
-void SlicedRows::cut(Making& m) {
-  const cudaStream_t on = m.stream.get();
+void SlicedRows::compute_layout(BuildState& m) {
+  const cudaStream_t stream = m.stream.get();
   std::vector<std::array<std::uint64_t, 3>> found(pieces_.size());
   Buffer<std::uint64_t> borders(device_, 3 * found.size(), "borders between rows");
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
-    find_borders_kernel<<<1, 3, 0, on>>>(m.sorted_keys.data() + pieces_[p].first, pieces_[p].count,
-                                         borders.data() + 3 * p);
+    find_borders_kernel<<<1, 3, 0, stream>>>(m.sorted_keys.data() + pieces_[p].first, pieces_[p].count,
+                                             borders.data() + 3 * p);
     cuda::check_launch("find_borders_kernel");
   }
   m.stream.wait("sorting rows");
@@ -261,13 +263,13 @@ void SlicedRows::cut(Making& m) {
     piece.rows = rows_.empty() ? nullptr : rows_.data() + piece.first;
     piece.starts = starts_.data() + items;
     if (own > 0) {
-      size_kernel<<<cuda::grid_for(own, kBlock), kBlock, 0, on>>>(
+      size_kernel<<<cuda::grid_for(own, kBlock), kBlock, 0, stream>>>(
           m.sorted_keys.data() + piece.first, piece.lists, slices, starts_.data() + items);
       cuda::check_launch("size_kernel");
     }
     items += own;
   }
-  cuda::exclusive_sum(device_, starts_.data(), starts_.data(), items, m.scratch, on);
+  cuda::exclusive_sum(device_, starts_.data(), starts_.data(), items, m.scratch, stream);
   m.stream.wait("offsets of rows");
   std::uint64_t entries = 0;
   copy_to_host(device_, &entries, starts_.data() + items, sizeof entries);
@@ -281,47 +283,47 @@ void SlicedRows::cut(Making& m) {
   }
 }
 
-void SlicedRows::fill(Making& m) {
+void SlicedRows::fill(BuildState& m) {
   const EdgeIndex* const offsets = m.in.offsets;
-  for_each_piece(m.in, m.from.file(), true, m.weighted,
+  for_each_piece(m.in, m.rank_graph.file(), true, m.weighted,
                  [&](std::uint64_t begin, std::uint64_t last, const Vertex* sources, const float* weights) {
                    while (begin < last) {
-                     const auto over =
-                         std::upper_bound(offsets + begin, offsets + last + 1, offsets[begin] + kEdgesAtOnce);
+                     const auto past = std::upper_bound(offsets + begin, offsets + last + 1,
+                                                        offsets[begin] + kEdgesPerChunk);
                      const std::uint64_t end =
-                         std::max(begin + 1, static_cast<std::uint64_t>(over - offsets) - 1);
-                     m.beside.wait(end);
-                     fill_some(m, begin, end, sources, weights);
+                         std::max(begin + 1, static_cast<std::uint64_t>(past - offsets) - 1);
+                     m.pending.wait(end);
+                     fill_rows(m, begin, end, sources, weights);
                      begin = end;
                    }
                  });
-  m.beside.finish();
+  m.pending.finish();
   m.stream.wait("rewriting in-edges");
 }
 
 /// Rewrites rows [begin, end). Columns are indexed by position in the whole graph.
-void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
+void SlicedRows::fill_rows(BuildState& m, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
                            const float* weights) {
-  const cudaStream_t on = m.stream.get();
+  const cudaStream_t stream = m.stream.get();
   const EdgeIndex first = m.in.offsets[begin];
   const std::uint64_t edges = m.in.offsets[end] - first;
   Chunk& chunk = m.chunks.acquire("rewriting in-edges");
-  const auto bring = [&]<class T>(Buffer<T>& to, Buffer<T>& sorted, const T* column) {
-    const std::uint64_t some = std::max<std::uint64_t>(edges, 1);
-    to.reserve(device_, some, "in-edges in transit");
-    sorted.reserve(device_, some, "in-edges in transit");
+  const auto upload = [&]<class T>(Buffer<T>& to, Buffer<T>& sorted, const T* column) {
+    const std::uint64_t capacity = std::max<std::uint64_t>(edges, 1);
+    to.reserve(device_, capacity, "in-edges in transit");
+    sorted.reserve(device_, capacity, "in-edges in transit");
     m.uploads.to_device(to.data(), column + first, edges * sizeof(T));
   };
-  bring(chunk.sources, chunk.sorted, sources);
-  if (m.weighted) bring(chunk.weights, chunk.sorted_weights, weights);
-  renumber_kernel<<<4096, kBlock, 0, on>>>(chunk.sources.data(), edges, m.number_of.data());
+  upload(chunk.sources, chunk.sorted, sources);
+  if (m.weighted) upload(chunk.weights, chunk.sorted_weights, weights);
+  renumber_kernel<<<4096, kBlock, 0, stream>>>(chunk.sources.data(), edges, m.number_of.data());
   cuda::check_launch("renumber_kernel");
   if (edges > 0) {
     cuda::sort_segments(device_, chunk.sources.data(), chunk.sorted.data(),
                         m.weighted ? chunk.weights.data() : nullptr, chunk.sorted_weights.data(), first,
-                        edges, m.offsets.data() + begin, end - begin, chunk.scratch, on);
+                        edges, m.offsets.data() + begin, end - begin, chunk.scratch, stream);
   }
-  fill_kernel<<<cuda::grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
+  fill_kernel<<<cuda::grid_for((end - begin) * kSlice, kBlock), kBlock, 0, stream>>>(
       m.offsets.data(), begin, end, rebase(chunk.sorted.data(), first),
       m.weighted ? rebase(chunk.sorted_weights.data(), first) : nullptr, m.row_of.data(),
       SlicedPieces(pieces_), sources_.data(), weights_.data());
@@ -330,19 +332,19 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
 }
 
 /// A formula instead of a counting run: the padding is known only once a GPU has sorted the rows.
-std::uint64_t SlicedRows::most_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces) {
+std::uint64_t SlicedRows::max_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces) {
   const CsrView& in = graph.in();
   const std::uint64_t n = graph.vertices(), m = in.edges, edge = edge_bytes(1, weighted);
   const std::uint64_t largest = longest_list({in.offsets, in.vertices + 1}, usable_cores());
   // Lists are padded by less than half of their own entries, a piece's slices by less than its largest one.
-  const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * pieces.count;
+  const std::uint64_t padded = m + m / 2 + kSlice * kMaxSliceDegree * pieces.count;
   // Two chunks; sorting takes about as much memory again.
-  const std::uint64_t way = 2 * 4 * edge * std::min(m, std::max(kEdgesAtOnce, largest));
-  return padded * edge + way + n * (6 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t)) + (1u << 20);
+  const std::uint64_t staging = 2 * 4 * edge * std::min(m, std::max(kEdgesPerChunk, largest));
+  return padded * edge + staging + n * (6 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t)) + (1u << 20);
 }
 
 template <class T>
-void SlicedRows::number(const T* from, T* to, const cuda::Stream& stream) const {
+void SlicedRows::copy_by_number(const T* from, T* to, const cuda::Stream& stream) const {
   Buffer<T> by_vertex(device_, count_, "state by vertex");
   copy_to_device(device_, by_vertex.data(), from, by_vertex.bytes());
   permute_kernel<<<cuda::grid_for(count_, kBlock), kBlock, 0, stream.get()>>>(by_vertex.data(), order_.data(),
@@ -351,7 +353,7 @@ void SlicedRows::number(const T* from, T* to, const cuda::Stream& stream) const 
   stream.wait("numbering vertices");
 }
 
-template void SlicedRows::number(const double*, double*, const cuda::Stream&) const;
-template void SlicedRows::number(const Loop*, Loop*, const cuda::Stream&) const;
+template void SlicedRows::copy_by_number(const double*, double*, const cuda::Stream&) const;
+template void SlicedRows::copy_by_number(const Loop*, Loop*, const cuda::Stream&) const;
 
 }  // namespace sluice::pagerank

@@ -23,14 +23,15 @@ namespace sluice::pagerank {
 
 /// Rows of a slice, one a lane of a warp. Lists of longer rows are padded to a multiple of it.
 inline constexpr unsigned kSlice = 32;
-/// A warp reads rows of more in-edges than kSliceMost, up to 32 rows a claim. Above kListMost it claims a
-/// few, so that no warp works on when the others have ended. A block reads a row above kLongMost, a hub.
-inline constexpr std::uint64_t kSliceMost = 64;
-inline constexpr std::uint64_t kListMost = 512;
-inline constexpr std::uint64_t kLongMost = 4096;
+/// A warp reads rows of more in-edges than kMaxSliceDegree, up to 32 rows a claim. Above kMaxListDegree it
+/// claims a few, so that no warp works on when the others have ended. A block reads a row above
+/// kMaxLongDegree, a hub.
+inline constexpr std::uint64_t kMaxSliceDegree = 64;
+inline constexpr std::uint64_t kMaxListDegree = 512;
+inline constexpr std::uint64_t kMaxLongDegree = 4096;
 /// Long rows, and slices, that a warp claims at once, since all claims contend for one word of memory.
-inline constexpr std::uint64_t kLongAtOnce = 4;
-inline constexpr std::uint64_t kSlicesAtOnce = 4;
+inline constexpr std::uint64_t kLongRowsPerClaim = 4;
+inline constexpr std::uint64_t kSlicesPerClaim = 4;
 
 /// Rows k by falling in-degree, in device memory. Blocks read rows [0, hubs), warps [hubs, lists), those
 /// below `longs` a few at a time; the others are in slices. A rank's rows are numbered from 0, and this view
@@ -44,7 +45,8 @@ struct SlicedView {
   std::uint64_t first = 0, count = 0, hubs = 0, longs = 0, lists = 0;
   std::uint32_t no_source = 0;
   /// What a warp claims at once: long rows, other rows outside slices, slices.
-  std::uint32_t longs_at_once = kLongAtOnce, lists_at_once = kSlice, slices_at_once = kSlicesAtOnce;
+  std::uint32_t longs_per_claim = kLongRowsPerClaim, lists_per_claim = kSlice,
+                slices_per_claim = kSlicesPerClaim;
 
   __device__ std::uint64_t number(std::uint64_t row) const {
     return rows == nullptr ? first + row : rows[row];
@@ -52,23 +54,23 @@ struct SlicedView {
   __host__ __device__ std::uint64_t slices() const { return (count - lists + kSlice - 1) / kSlice; }
 
   /// Claims for long rows without hubs, for other rows outside slices, and for slices.
-  __host__ __device__ std::uint64_t long_tasks() const { return tasks(longs - hubs, longs_at_once); }
-  __host__ __device__ std::uint64_t list_tasks() const { return tasks(lists - longs, lists_at_once); }
-  __host__ __device__ std::uint64_t slice_tasks() const { return tasks(slices(), slices_at_once); }
+  __host__ __device__ std::uint64_t long_tasks() const { return tasks(longs - hubs, longs_per_claim); }
+  __host__ __device__ std::uint64_t list_tasks() const { return tasks(lists - longs, lists_per_claim); }
+  __host__ __device__ std::uint64_t slice_tasks() const { return tasks(slices(), slices_per_claim); }
 
   /// Makes claims smaller if some of so many warps would get none, since claimed rows are read one by one.
-  void share_among(std::uint64_t warps) {
-    const auto at_once = [warps](std::uint64_t all, std::uint64_t most) {
-      return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(all / warps, 1, most));
+  void balance_claims(std::uint64_t warps) {
+    const auto per_claim = [warps](std::uint64_t all, std::uint64_t limit) {
+      return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(all / warps, 1, limit));
     };
-    longs_at_once = at_once(longs - hubs, kLongAtOnce);
-    lists_at_once = at_once(lists - longs, kSlice);
-    slices_at_once = at_once(slices(), kSlicesAtOnce);
+    longs_per_claim = per_claim(longs - hubs, kLongRowsPerClaim);
+    lists_per_claim = per_claim(lists - longs, kSlice);
+    slices_per_claim = per_claim(slices(), kSlicesPerClaim);
   }
 
  private:
-  __host__ __device__ static std::uint64_t tasks(std::uint64_t all, std::uint64_t at_once) {
-    return (all + at_once - 1) / at_once;
+  __host__ __device__ static std::uint64_t tasks(std::uint64_t all, std::uint64_t per_claim) {
+    return (all + per_claim - 1) / per_claim;
   }
 };
 
@@ -81,7 +83,7 @@ struct SlicedPieces {
   __device__ unsigned size() const { return count; }
   __device__ const SlicedView& operator[](unsigned piece) const { return view[piece]; }
 
-  SlicedView view[kMostPieces];
+  SlicedView view[kMaxPieces];
   unsigned count = 0;
 };
 
@@ -92,7 +94,7 @@ class SlicedRows {
   SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const SweepPieces& pieces,
              const cuda::Stream& stream, const Router& router);
   /// Most device memory that the rows take, including their construction.
-  static std::uint64_t most_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces);
+  static std::uint64_t max_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces);
 
   /// Pieces of the rows by number, each sorted by in-degree on its own; some may be empty.
   const std::vector<SlicedView>& pieces() const { return pieces_; }
@@ -102,16 +104,16 @@ class SlicedRows {
 
   /// Copies from[row] in host memory to to[number] in device memory. Waits.
   template <class T>
-  void number(const T* from, T* to, const cuda::Stream& stream) const;
+  void copy_by_number(const T* from, T* to, const cuda::Stream& stream) const;
 
  private:
   struct Chunk;
-  struct Making;
-  void sort_rows(Making& making, const SweepPieces& pieces);
-  void cut_pieces(Making& making, const SweepPieces& pieces, const std::uint32_t* keys_by_number);
-  void cut(Making& making);
-  void fill(Making& making);
-  void fill_some(Making& making, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
+  struct BuildState;
+  void sort_rows(BuildState& state, const SweepPieces& pieces);
+  void cut_pieces(BuildState& state, const SweepPieces& pieces, const std::uint32_t* keys_by_number);
+  void compute_layout(BuildState& state);
+  void fill(BuildState& state);
+  void fill_rows(BuildState& state, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
                  const float* weights);
 
   const Device& device_;

@@ -23,7 +23,7 @@ namespace sluice::pagerank {
 
 namespace {
 
-constexpr std::uint64_t kAhead = 2;
+constexpr std::uint64_t kIterationsInFlight = 2;
 
 /// Multiprocessors left to NCCL while a piece is swept. On an H200, 100 multiprocessors sweep a piece in 2%
 /// more time than 116, and transfers take a fifth less time with 32 than with 16.
@@ -31,11 +31,11 @@ constexpr unsigned kExchangeBlocks = 32;
 
 /// Iterations of a fused kernel, and the most edges and vertices of a graph whose iterations are fused. In
 /// larger graphs the time between two iterations is negligible.
-constexpr unsigned kFusedAtOnce = 64;
-constexpr std::uint64_t kFusedMost = 1u << 26;
+constexpr unsigned kFusedIterations = 64;
+constexpr std::uint64_t kMaxFusedSize = 1u << 26;
 
 /// Divisors that the host reads at a time.
-constexpr std::uint64_t kDivisorsAtOnce = 1u << 16;
+constexpr std::uint64_t kDivisorsPerRead = 1u << 16;
 
 /// Normalises `ranks`, which are by number; to[v] is the rank of vertex v.
 __global__ void __launch_bounds__(kRowBlock)
@@ -60,26 +60,26 @@ class SlicedSweep final : public Sweep {
         rows_(device, graph, options.weighted, pieces, stream_, router_),
         pieces_(rows_.pieces()),
         blocks_(cuda::resident_blocks(sweep_sliced_kernel<Share>, kRowBlock, 0)),
-        beside_exchange_(blocks_beside_exchange()),
-        totals_(device, std::max(blocks_ + (pieces.count - 1) * beside_exchange_ * kTeams, kMostBlocks)),
+        overlap_blocks_(overlap_blocks()),
+        totals_(device, std::max(blocks_ + (pieces.count - 1) * overlap_blocks_ * kTeams, kMaxBlocks)),
         by_rank_(device, router_.size(), "totals by rank"),
         claimed_(device, pieces.count, "claimed rows"),
         divisors_(device, n_, "out-degrees"),
         read_bytes_(bytes_in_file(graph, options.weighted)) {
-    for (SlicedView& piece : pieces_) piece.share_among(std::uint64_t{blocks_} * kWarps);
-    if (fuses(fusion, graph.edges() + graph.vertices(), pieces)) {
+    for (SlicedView& piece : pieces_) piece.balance_claims(std::uint64_t{blocks_} * kWarps);
+    if (should_fuse(fusion, graph.edges() + graph.vertices(), pieces)) {
       fused_blocks_ = std::min(blocks_, cuda::resident_blocks(fused_sweeps_kernel<Share>, kRowBlock, 0));
-      careful_ = Stall(options, graph.edges(), graph.vertices()).floor();
-      fused_totals_ = Buffer<SweepTotals>(device, kFusedAtOnce, "totals of iterations");
+      stall_floor_ = StallDetector(options, graph.edges(), graph.vertices()).floor();
+      fused_totals_ = Buffer<SweepTotals>(device, kFusedIterations, "totals of iterations");
       fused_claims_ = Buffer<unsigned long long>(device, 2, "claimed rows");
-      made_ = Buffer<unsigned>(device, 1, "iterations");
-      fused_times_ = Buffer<unsigned long long>(device, kFusedAtOnce + 1, "times of iterations");
+      completed_ = Buffer<unsigned>(device, 1, "iterations");
+      fused_times_ = Buffer<unsigned long long>(device, kFusedIterations + 1, "times of iterations");
     }
-    rows_.number(graph.divisors(), divisors_.data(), stream_);
-    if (!router_.is_single_rank()) agree_on_ranges();
+    rows_.copy_by_number(graph.divisors(), divisors_.data(), stream_);
+    if (!router_.is_single_rank()) exchange_ranges();
     if (graph.loops() != nullptr) {
       loops_ = Buffer<Loop>(device, n_, "self-loops");
-      rows_.number(graph.loops(), loops_.data(), stream_);
+      rows_.copy_by_number(graph.loops(), loops_.data(), stream_);
     }
     for (auto& rank : rank_) rank = Buffer<FixedRank>(device, n_, "ranks");
     for (auto& shares : shares_) {
@@ -97,13 +97,13 @@ class SlicedSweep final : public Sweep {
 
   RankChange step() override {
     if (fused_blocks_ > 0) return fused_step();
-    while (launched_ < returned_ + kAhead) launch();
-    return (last_ = totals_of(++returned_)).change;
+    while (launched_ < returned_ + kIterationsInFlight) launch();
+    return (last_totals_ = totals_of(++returned_)).change;
   }
 
   std::optional<double> seconds() const override {
     if (fused_blocks_ == 0) return std::nullopt;
-    const std::uint64_t last = returned_ - before_fused_;
+    const std::uint64_t last = returned_ - fused_begin_;
     return static_cast<double>(times_[last] - times_[last - 1]) * 1e-9;
   }
 
@@ -113,7 +113,7 @@ class SlicedSweep final : public Sweep {
     auto* const by_vertex = reinterpret_cast<double*>(rank_[(returned_ + 1) % 2].data());
     static_assert(sizeof(*by_vertex) == sizeof(FixedRank));
     hand_out_kernel<<<cuda::grid_for(n_, kRowBlock), kRowBlock, 0, stream_.get()>>>(
-        rank_[returned_ % 2].data(), rows_.order().data(), last_.rank, n_, by_vertex);
+        rank_[returned_ % 2].data(), rows_.order().data(), last_totals_.rank, n_, by_vertex);
     cuda::check_launch("hand_out_kernel");
     stream_.wait("the ranks");
     copy_to_host(device_, ranks.data(), by_vertex, ranks.size_bytes());
@@ -138,19 +138,19 @@ class SlicedSweep final : public Sweep {
   static constexpr unsigned kWarps = kRowBlock / kWarpLanes;
   static constexpr unsigned kTeams = kSlicedBlocks;  ///< of a block that fills a multiprocessor
 
-  static unsigned blocks_beside_exchange() {
+  static unsigned overlap_blocks() {
     const unsigned all = cuda::resident_blocks(sweep_piece_kernel<Share, kTeams>, kTeams * kRowBlock, 0);
     return std::max(1u, all - std::min(kExchangeBlocks, all / 2));
   }
 
   /// The contributions that each rank sends for each piece. The last numbers, of vertices without out-edges,
   /// are left out: their contributions stay 0.
-  void agree_on_ranges() {
+  void exchange_ranges() {
     std::vector<ElementRange> own;
-    const std::uint64_t some = last_source();
+    const std::uint64_t limit = sources_end();
     for (const SlicedView& piece : pieces_) {
       const std::uint64_t end = piece.first + piece.count;
-      own.push_back({first_ + std::min(piece.first, some), first_ + std::min(end, some)});
+      own.push_back({first_ + std::min(piece.first, limit), first_ + std::min(end, limit)});
     }
     const auto all =
         values_of_ranks(&router_.ranks(), std::span<const ElementRange>(own), "pieces of the sweep");
@@ -159,10 +159,10 @@ class SlicedSweep final : public Sweep {
   }
 
   /// One past the number of the last own vertex with out-edges. Most of these have the first numbers.
-  std::uint64_t last_source() const {
-    std::vector<double> divisors(std::min(n_, kDivisorsAtOnce));
+  std::uint64_t sources_end() const {
+    std::vector<double> divisors(std::min(n_, kDivisorsPerRead));
     for (std::uint64_t end = n_; end > 0;) {
-      const std::uint64_t begin = end - std::min(end, kDivisorsAtOnce);
+      const std::uint64_t begin = end - std::min(end, kDivisorsPerRead);
       copy_to_host(device_, divisors.data(), divisors_.data() + begin, (end - begin) * sizeof(double));
       for (; end > begin; --end)
         if (divisors[end - begin - 1] > 0) return end;
@@ -170,54 +170,55 @@ class SlicedSweep final : public Sweep {
     return 0;
   }
 
-  bool fuses(RankFusion fusion, std::uint64_t size, const SweepPieces& pieces) const {
+  bool should_fuse(RankFusion fusion, std::uint64_t size, const SweepPieces& pieces) const {
     if (!router_.is_single_rank() || pieces.count > 1 || fusion == RankFusion::none) return false;
-    return fusion == RankFusion::all || size <= kFusedMost;
+    return fusion == RankFusion::all || size <= kMaxFusedSize;
   }
 
   /// How many of `most` blocks get a hub, or claims for all their warps, in the only piece.
-  unsigned busy_blocks(unsigned most) const {
+  unsigned busy_blocks(unsigned max_blocks) const {
     const SlicedView& rows = pieces_[0];
     const std::uint64_t claims = rows.long_tasks() + rows.list_tasks() + rows.slice_tasks();
     return static_cast<unsigned>(
-        std::clamp<std::uint64_t>(std::max(rows.hubs, (claims + kWarps - 1) / kWarps), 1, most));
+        std::clamp<std::uint64_t>(std::max(rows.hubs, (claims + kWarps - 1) / kWarps), 1, max_blocks));
   }
 
   /// A launch makes several iterations, but none after one that may be the last.
   RankChange fused_step() {
     if (returned_ == launched_) launch_fused();
-    return (last_ = come_[returned_++ - before_fused_]).change;
+    return (last_totals_ = fused_results_[returned_++ - fused_begin_]).change;
   }
 
   void launch_fused() {
     const std::uint64_t first = launched_ + 1;
     const SweepTotals* const before =
-        launched_ == 0 ? totals_.on_device(0) : fused_totals_.data() + (come_.size() - 1);
-    FusedSweeps run{.most = static_cast<unsigned>(
-                        std::min<std::uint64_t>(kFusedAtOnce, options_.max_iterations - launched_)),
+        launched_ == 0 ? totals_.on_device(0) : fused_totals_.data() + (fused_results_.size() - 1);
+    FusedSweeps run{.max_iterations = static_cast<unsigned>(
+                        std::min<std::uint64_t>(kFusedIterations, options_.max_iterations - launched_)),
                     .tolerance = options_.tolerance,
-                    .careful = careful_,
+                    .stall_floor = stall_floor_,
                     .claimed = fused_claims_.data(),
                     .partial = totals_.partial(),
                     .totals = fused_totals_.data(),
-                    .made = made_.data(),
+                    .completed = completed_.data(),
                     .times = fused_times_.data()};
     cuda::check(cudaMemsetAsync(fused_claims_.data(), 0, fused_claims_.bytes(), stream_.get()),
                 "clearing claims");
-    cuda::check(cudaMemsetAsync(made_.data(), 0, made_.bytes(), stream_.get()), "clearing iterations");
+    cuda::check(cudaMemsetAsync(completed_.data(), 0, completed_.bytes(), stream_.get()),
+                "clearing iterations");
     cuda::launch_cooperative(fused_sweeps_kernel<Share>, busy_blocks(fused_blocks_), kRowBlock, stream_.get(),
                              SlicedSweepView<Share, true>{view(first)},
                              SlicedSweepView<Share, true>{view(first + 1)}, pieces_[0], before, run);
     ++launches_;
     stream_.wait("iterations");
-    unsigned made = 0;
-    copy_to_host(device_, &made, made_.data(), sizeof made);
-    come_.resize(made);
-    copy_to_host(device_, come_.data(), fused_totals_.data(), made * sizeof(SweepTotals));
-    times_.resize(made + std::size_t{1});
+    unsigned completed = 0;
+    copy_to_host(device_, &completed, completed_.data(), sizeof completed);
+    fused_results_.resize(completed);
+    copy_to_host(device_, fused_results_.data(), fused_totals_.data(), completed * sizeof(SweepTotals));
+    times_.resize(completed + std::size_t{1});
     copy_to_host(device_, times_.data(), fused_times_.data(), times_.size() * sizeof times_[0]);
-    before_fused_ = launched_;
-    launched_ += made;
+    fused_begin_ = launched_;
+    launched_ += completed;
   }
 
   /// The state as iteration `iteration` reads and writes it.
@@ -238,7 +239,7 @@ class SlicedSweep final : public Sweep {
     totals_.clear(0, stream_);
     put_rows(view(0), to_fixed(1 / update_.vertices), n_, totals_.partial(), totals_.on_device(0), stream_);
     for (std::size_t p = 0; p < ranges_.size(); ++p) exchange(0, p);
-    end(0);
+    finish(0);
     totals_of(0);
     launches_ = 0;
   }
@@ -255,7 +256,7 @@ class SlicedSweep final : public Sweep {
     fold_totals(totals_.partial(), partials, options_.norm, true, totals_.on_device(iteration),
                 stream_.get());
     ++launches_;
-    end(iteration);
+    finish(iteration);
   }
 
   /// Sweeps the rows of a piece. Returns how many totals it writes to `partial`.
@@ -279,10 +280,10 @@ class SlicedSweep final : public Sweep {
     }
     if (pieces_[p].count == pieces_[p].longs) return 0;
     // The contributions of the piece swept before are sent meanwhile.
-    sweep_piece_kernel<Share, kTeams><<<beside_exchange_, kTeams * kRowBlock, 0, stream_.get()>>>(
+    sweep_piece_kernel<Share, kTeams><<<overlap_blocks_, kTeams * kRowBlock, 0, stream_.get()>>>(
         state, SlicedPieces(), pieces_[p], dangling, claimed_.data() + p, partial);
     cuda::check_launch("sweep_piece_kernel");
-    return beside_exchange_ * kTeams;
+    return overlap_blocks_ * kTeams;
   }
 
   /// Sends the contributions of a swept piece to all ranks, while the next piece is swept.
@@ -293,7 +294,7 @@ class SlicedSweep final : public Sweep {
 
   /// Joins the totals of all ranks, after all own rows were swept and their contributions are being sent.
   /// Later work on the stream finds the contributions of all ranks.
-  void end(std::uint64_t iteration) {
+  void finish(std::uint64_t iteration) {
     if (!router_.is_single_rank()) {
       SweepTotals* const totals = totals_.on_device(iteration);
       const auto ranks = static_cast<int>(router_.size());
@@ -325,7 +326,7 @@ class SlicedSweep final : public Sweep {
   SlicedRows rows_;
   std::vector<SlicedView> pieces_;  ///< of the rows
   unsigned blocks_;                 ///< of a sweep on all multiprocessors
-  unsigned beside_exchange_;        ///< of a sweep that leaves some to NCCL
+  unsigned overlap_blocks_;         ///< of a sweep that leaves some to NCCL
   TotalsInFlight totals_;
   Buffer<SweepTotals> by_rank_;
   Buffer<unsigned long long> claimed_;
@@ -336,24 +337,24 @@ class SlicedSweep final : public Sweep {
   std::uint64_t read_bytes_;
   std::uint64_t launched_ = 0, returned_ = 0;
   std::uint64_t launches_ = 0;  ///< of kernels of iterations, if there is one piece
-  SweepTotals last_;            ///< of the iteration that was returned last
+  SweepTotals last_totals_;     ///< of the iteration that was returned last
   // For fused iterations:
   unsigned fused_blocks_ = 0;  ///< 0: iterations are not fused
-  double careful_ = 0;         ///< see FusedSweeps
+  double stall_floor_ = 0;     ///< see FusedSweeps
   Buffer<SweepTotals> fused_totals_;
   Buffer<unsigned long long> fused_claims_;
-  Buffer<unsigned> made_;
+  Buffer<unsigned> completed_;
   Buffer<unsigned long long> fused_times_;
-  std::vector<SweepTotals> come_;  ///< totals of the last kernel's iterations
+  std::vector<SweepTotals> fused_results_;  ///< totals of the last kernel's iterations
   std::vector<unsigned long long> times_;
-  std::uint64_t before_fused_ = 0;  ///< iterations before that kernel
+  std::uint64_t fused_begin_ = 0;  ///< iterations before that kernel
 };
 
 /// Bytes a vertex: of ranks twice, divisors and loops; and of contributions twice.
 constexpr std::uint64_t kRowBytes = 3 * 8 + 1, kShareBytes = 2 * 8;
 
 bool fits(const Device& device, const RankGraph& graph, const Options& options, const SweepPieces& pieces) {
-  return SlicedRows::most_bytes(graph, options.weighted, pieces) + graph.in().vertices * kRowBytes +
+  return SlicedRows::max_bytes(graph, options.weighted, pieces) + graph.in().vertices * kRowBytes +
              (graph.vertices() + 1) * kShareBytes <=
          device.memory().available();
 }
@@ -361,17 +362,17 @@ bool fits(const Device& device, const RankGraph& graph, const Options& options, 
 }  // namespace
 
 std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& graph, const Options& options,
-                                         bool possible, const RankPlace& place, Communicator& ranks) {
+                                         bool resident, const RankPlace& place, Communicator& ranks) {
   if (place.rows == RankRows::listed) return nullptr;
-  const bool asked = place.rows == RankRows::sliced;
+  const bool requested = place.rows == RankRows::sliced;
   const SweepPieces pieces = sweep_pieces(place.pieces, graph.vertices(), graph.edges(), ranks.size());
-  const bool can = possible && (asked || fits(device, graph, options, pieces));
-  std::uint64_t all_can = can ? 1 : 0;
-  ranks.all_reduce(std::span(&all_can, 1), Reduce::min, "the layout of in-edges");
+  const bool feasible = resident && (requested || fits(device, graph, options, pieces));
+  std::uint64_t all_feasible = feasible ? 1 : 0;
+  ranks.all_reduce(std::span(&all_feasible, 1), Reduce::min, "the layout of in-edges");
   std::unique_ptr<DeviceRanks> gpus;
-  if (all_can == 1) gpus = connect_gpus(&ranks, device, pieces.count > 1 ? kExchangeBlocks : 0);
-  if (all_can == 0 || (ranks.size() > 1 && gpus == nullptr)) {
-    if (asked) {
+  if (all_feasible == 1) gpus = connect_gpus(&ranks, device, pieces.count > 1 ? kExchangeBlocks : 0);
+  if (all_feasible == 0 || (ranks.size() > 1 && gpus == nullptr)) {
+    if (requested) {
       throw UsageError(
           "--rows sliced: all in-edges must be on GPUs, and several ranks need a GPU each and NCCL (omit "
           "it)");

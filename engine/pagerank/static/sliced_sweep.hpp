@@ -16,10 +16,10 @@ std::unique_ptr<Sweep> sweep_sliced_rows(const Device& device, const RankGraph& 
                                          Communicator& ranks, RankFusion fusion = RankFusion::none);
 
 /// Returns null on all ranks if place.rows is `listed`, or if it is `automatic` and the in-edges, with those
-/// being rewritten, do not fit, or the ranks' GPUs cannot be connected. `possible`: all of this rank's
+/// being rewritten, do not fit, or the ranks' GPUs cannot be connected. `resident`: all of this rank's
 /// in-edges can be on its GPU. All ranks call it. Throws UsageError if sliced rows are asked for but not
 /// possible, or for too many pieces (sweep_pieces()). Keeps a reference to the device.
 std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& graph, const Options& options,
-                                         bool possible, const RankPlace& place, Communicator& ranks);
+                                         bool resident, const RankPlace& place, Communicator& ranks);
 
 }  // namespace sluice::pagerank

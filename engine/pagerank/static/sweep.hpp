@@ -26,7 +26,7 @@ struct RankPlace {
   Communicator* ranks = nullptr;  ///< ranks of the job, which all make the same call; null: one process
   RankRows rows = RankRows::automatic;
   /// Pieces in which a rank sweeps sliced rows, if each rank has a GPU. The contributions of one piece are
-  /// sent while the next is swept, so 1 overlaps nothing; 0: kUsualPieces, at most kMostPieces
+  /// sent while the next is swept, so 1 overlaps nothing; 0: kDefaultPieces, at most kMaxPieces
   /// (sweep_pieces.hpp).
   unsigned pieces = 0;
   RankFusion fusion = RankFusion::automatic;

@@ -65,9 +65,9 @@ class CudaSweep final : public Sweep {
         options_(options),
         update_(make_update(options, graph.vertices())),
         rows_(graph.in().vertices),
-        totals_(device, kPartials),
-        own_link_(place.link != nullptr ? nullptr : connect_gpus(&ranks, device)),
-        router_(ranks, device, place.link != nullptr ? place.link : own_link_.get(),
+        totals_(device, kMaxPartials),
+        created_link_(place.link != nullptr ? nullptr : connect_gpus(&ranks, device)),
+        router_(ranks, device, place.link != nullptr ? place.link : created_link_.get(),
                 std::min(graph.vertices() * sizeof(Stored), Router::kPieceBytes), graph.owners()) {
     upload(offsets_, graph.in().offsets, rows_ + 1, "offsets of in-edges");
     upload(divisors_, graph.divisors(), rows_, "out-degrees");
@@ -75,7 +75,7 @@ class CudaSweep final : public Sweep {
     for (auto& rank : rank_) rank = Buffer<FixedRank>(device, rows_, "ranks");
     shares_[0] = Buffer<Stored>(device, graph.vertices(), "contributions");
     shares_[1] = Buffer<Stored>(device, router_.is_single_rank() ? graph.vertices() : rows_, "contributions");
-    place_edges(place.paging);
+    load_edges(place.paging);
     if (device.is_planning()) return;
     start();
   }
@@ -83,8 +83,8 @@ class CudaSweep final : public Sweep {
   ~CudaSweep() override { cudaStreamSynchronize(stream_.get()); }  // running work uses the buffers
 
   RankChange step() override {
-    const std::uint64_t ahead = lists_->pages() != nullptr || !router_.is_single_rank() ? 1 : 2;
-    while (launched_ < returned_ + ahead) launch();
+    const std::uint64_t in_flight = lists_->pages() != nullptr || !router_.is_single_rank() ? 1 : 2;
+    while (launched_ < returned_ + in_flight) launch();
     ++returned_;
     return totals_of(returned_).change;
   }
@@ -101,7 +101,7 @@ class CudaSweep final : public Sweep {
   Traffic traffic() const override {
     Traffic traffic = lists_->traffic();
     traffic.host_to_device_bytes += uploaded_;
-    traffic.exchanged_bytes = router_.link_bytes_sent() - linked_before_;
+    traffic.exchanged_bytes = router_.link_bytes_sent() - initial_link_bytes_;
     return traffic;
   }
 
@@ -117,8 +117,8 @@ class CudaSweep final : public Sweep {
     uploaded_ += buffer.bytes();
   }
 
-  void place_edges(const PagingOptions& paging) {
-    graph_.settle(device_.threads());
+  void load_edges(const PagingOptions& paging) {
+    graph_.finish_reading(device_.threads());
     Ownership partitions({0, rows_});
     SweepRows lists = graph_.lists();
     std::unique_ptr<SweepPages> pages;
@@ -129,7 +129,7 @@ class CudaSweep final : public Sweep {
       lists.coded = coded_ ? &*coded_ : nullptr;
       if (!coded_) locks = lock_lists(device_, lists);
       // Rows by class are allocated after the slots, which take all memory left: reserve theirs meanwhile.
-      Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
+      Buffer<std::uint32_t> reserved(device_, rows_, "rows by in-degree");
       pages = std::make_unique<SweepPages>(device_, lists, options_.weighted, paging);
       partitions = pages->plan().ranges();
     }
@@ -139,14 +139,14 @@ class CudaSweep final : public Sweep {
 
   /// The state as iteration `iteration` reads and writes it.
   SweepView<Share> view(std::uint64_t iteration) const {
-    const bool alone = router_.is_single_rank();
+    const bool single_rank = router_.is_single_rank();
     return {offsets_.data(),
             divisors_.data(),
             loops_.empty() ? nullptr : loops_.data(),
             rank_[(iteration + 1) % 2].data(),
             rank_[iteration % 2].data(),
-            shares_[alone ? (iteration + 1) % 2 : 0].data(),
-            shares_[alone ? iteration % 2 : 1].data(),
+            shares_[single_rank ? (iteration + 1) % 2 : 0].data(),
+            shares_[single_rank ? iteration % 2 : 1].data(),
             graph_.first(),
             options_.norm,
             update_};
@@ -158,7 +158,7 @@ class CudaSweep final : public Sweep {
     totals_.clear(0, stream_);
     put_rows(view(0), to_fixed(1 / static_cast<double>(graph_.vertices())), rows_, totals_.partial(),
              totals_.on_device(0), stream_);
-    end(0);
+    finish(0);
     stream_.wait("the first ranks");
   }
 
@@ -181,22 +181,22 @@ class CudaSweep final : public Sweep {
       }
       if (lists_->pages() != nullptr) stream_.wait("partitions of in-edges");
     });
-    end(iteration);
+    finish(iteration);
   }
 
   /// Ends an iteration after all own rows were updated: exchanges totals and contributions.
-  void end(std::uint64_t iteration) {
+  void finish(std::uint64_t iteration) {
     totals_.send(iteration, stream_);
     if (router_.is_single_rank()) return;
     cuda::check(cudaMemcpyAsync(shares_[0].data() + router_.first(), shares_[1].data(), shares_[1].bytes(),
                                 cudaMemcpyDeviceToDevice, stream_.get()),
                 "copying contributions");
-    agreed_ = total_of(router_.ranks(), totals_.receive(iteration), options_.norm);
-    totals_.replace(iteration, agreed_, stream_);
+    global_totals_ = total_of(router_.ranks(), totals_.receive(iteration), options_.norm);
+    totals_.replace(iteration, global_totals_, stream_);
     router_.share(shares_[0].data(), "contributions", 1, stream_.get());
   }
   const SweepTotals& totals_of(std::uint64_t iteration) {
-    return router_.is_single_rank() ? totals_.receive(iteration) : agreed_;
+    return router_.is_single_rank() ? totals_.receive(iteration) : global_totals_;
   }
 
   const Device& device_;
@@ -211,13 +211,13 @@ class CudaSweep final : public Sweep {
   std::array<Buffer<FixedRank>, 2> rank_;
   std::array<Buffer<Stored>, 2> shares_;  ///< on several ranks: of all vertices, and own next ones
   TotalsInFlight totals_;
-  std::unique_ptr<DeviceRanks> own_link_;
+  std::unique_ptr<DeviceRanks> created_link_;
   Router router_;
-  std::uint64_t linked_before_ = router_.link_bytes_sent();  ///< bytes sent by others on a given link
+  std::uint64_t initial_link_bytes_ = router_.link_bytes_sent();  ///< bytes sent by others on a given link
   std::optional<CodedGraph> coded_;  ///< in-edges in the coded layout, if partitions are copied in it
   std::optional<SweepLists> lists_;
   std::optional<ClassedRows> classes_;
-  SweepTotals agreed_;
+  SweepTotals global_totals_;
   std::uint64_t launched_ = 0, returned_ = 0, uploaded_ = 0;
 };
 

@@ -17,7 +17,7 @@ namespace sluice::pagerank {
 namespace {
 
 /// Rows of a claim: few, so that threads do not wait for one with hubs and cache misses.
-constexpr std::uint64_t kRowsAtOnce = 1024;
+constexpr std::uint64_t kRowsPerClaim = 1024;
 
 template <class Share>
 class HostSweep final : public Sweep {
@@ -40,7 +40,7 @@ class HostSweep final : public Sweep {
     if (place.rows == RankRows::automatic && !lists_->pages() && ranks.size() == 1 &&
         NumberedSources::bytes_of(graph) <= device.memory().available())
       numbered_.emplace(device, graph);
-    graph.settle(device.threads());
+    graph.finish_reading(device.threads());
     start();
   }
 
@@ -48,8 +48,8 @@ class HostSweep final : public Sweep {
     SweepTotals totals;
     const auto sweep = [&](const auto& state, const SweepPage& page) {
       const PlainSources sources{page.sources, page.weights};
-      over_rows(page.begin, page.end, totals, [=](std::uint64_t row, SweepTotals& sums) {
-        state.renew(row, sources.template gather<Share>(state, row, SingleLane{}), sums);
+      for_each_row(page.begin, page.end, totals, [=](std::uint64_t row, SweepTotals& sums) {
+        state.update_row(row, sources.template gather<Share>(state, row, SingleLane{}), sums);
       });
     };
     if (numbered_) {
@@ -74,20 +74,20 @@ class HostSweep final : public Sweep {
  private:
   using Stored = typename Share::Stored;
 
-  template <class Place>
-  SweepView<Share, Place> view(Place place) const {
-    SweepView<Share, Place> state{graph_.in().offsets,
-                                  graph_.divisors(),
-                                  graph_.loops(),
-                                  rank_.data(),
-                                  rank_.data(),
-                                  shares_.data(),
-                                  next_shares_.data(),
-                                  graph_.first(),
-                                  options_.norm,
-                                  make_update(options_, graph_.vertices()),
-                                  place};
-    state.update.spread(dangling_);
+  template <class Position>
+  SweepView<Share, Position> view(Position position) const {
+    SweepView<Share, Position> state{graph_.in().offsets,
+                                     graph_.divisors(),
+                                     graph_.loops(),
+                                     rank_.data(),
+                                     rank_.data(),
+                                     shares_.data(),
+                                     next_shares_.data(),
+                                     graph_.first(),
+                                     options_.norm,
+                                     make_update(options_, graph_.vertices()),
+                                     position};
+    state.update.set_dangling(dangling_);
     return state;
   }
 
@@ -96,8 +96,8 @@ class HostSweep final : public Sweep {
     std::fill(shares_.data(), shares_.data() + shares_.size(), Stored{0});
     SweepTotals totals;
     const auto put_all = [&](const auto& state) {
-      over_rows(0, rank_.size(), totals,
-                [=](std::uint64_t row, SweepTotals& sums) { state.put(row, equal, sums); });
+      for_each_row(0, rank_.size(), totals,
+                   [=](std::uint64_t row, SweepTotals& sums) { state.put(row, equal, sums); });
     };
     numbered_ ? put_all(view(ByNumber{numbered_->numbers()})) : put_all(view(ByVertex{}));
     finish(totals);
@@ -131,12 +131,12 @@ class HostSweep final : public Sweep {
 
   /// Calls body(row, totals) for rows [begin, end), and joins the threads' totals to `totals`.
   template <class Body>
-  void over_rows(std::uint64_t begin, std::uint64_t end, SweepTotals& totals, const Body& body) {
+  void for_each_row(std::uint64_t begin, std::uint64_t end, SweepTotals& totals, const Body& body) {
     executor_.reduce(
         end - begin, {}, totals,
         [=](std::uint64_t i, SweepTotals& sums, HostLane&) { body(begin + i, sums); },
         [norm = options_.norm](SweepTotals& total, const SweepTotals& part) { total.join(part, norm); },
-        kRowsAtOnce);
+        kRowsPerClaim);
   }
 
   const RankGraph& graph_;

@@ -14,7 +14,7 @@
 
 namespace sluice::pagerank {
 
-inline constexpr unsigned kMostBlocks = 4096;  ///< blocks loop over more rows, so partial totals stay few
+inline constexpr unsigned kMaxBlocks = 4096;  ///< blocks loop over more rows, so partial totals stay few
 
 /// Threads of the block that gathers for a hub.
 template <class Sources>
@@ -44,13 +44,13 @@ template <unsigned Lanes, class Share, class Sources>
 __global__ void __launch_bounds__(kRowBlock, kSweepBlocks<Sources>)
     sweep_rows_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
                       std::uint64_t count, Sources sources, SweepTotals* partial) {
-  view.update.spread(*dangling);
+  view.update.set_dangling(*dangling);
   SweepTotals totals;
-  over_rows<Lanes>(count, [&](std::uint64_t i, const auto& lanes) {
+  for_each_row<Lanes>(count, [&](std::uint64_t i, const auto& lanes) {
     const bool valid = i < count;
     const std::uint64_t row = valid ? rows[i] : 0;
     const FixedRank sum = sum_lanes<Lanes>(valid ? sources.template gather<Share>(view, row, lanes) : 0);
-    if (valid && threadIdx.x % Lanes == 0) view.renew(row, sum, totals);
+    if (valid && threadIdx.x % Lanes == 0) view.update_row(row, sum, totals);
   });
   join_totals(totals, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
@@ -61,13 +61,13 @@ template <class Share, class Sources>
 __global__ void __launch_bounds__(kHubBlock<Sources>)
     sweep_hubs_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
                       std::uint64_t count, Sources sources, SweepTotals* partial) {
-  using Team = Teams<kHubBlock<Sources>>;
-  view.update.spread(*dangling);
+  using Team = ThreadTeam<kHubBlock<Sources>>;
+  view.update.set_dangling(*dangling);
   SweepTotals totals;
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
     const FixedRank sum = sum_team<Team>(sources.template gather<Share>(
         view, rows[i], Tile<kWarpLanes>{}, threadIdx.x / kWarpLanes, Team::kWarps));
-    if (threadIdx.x == 0) view.renew(rows[i], sum, totals);
+    if (threadIdx.x == 0) view.update_row(rows[i], sum, totals);
   }
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;  // the only thread with totals
 }
@@ -87,13 +87,13 @@ __global__ void __launch_bounds__(kRowBlock)
 
 // ---- launchers
 
-inline unsigned sweep_grid(std::uint64_t rows, unsigned rows_a_block) {
-  const std::uint64_t blocks = (rows + rows_a_block - 1) / rows_a_block;
-  return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+inline unsigned sweep_grid(std::uint64_t rows, unsigned rows_per_block) {
+  const std::uint64_t blocks = (rows + rows_per_block - 1) / rows_per_block;
+  return static_cast<unsigned>(blocks < kMaxBlocks ? blocks : kMaxBlocks);
 }
 
 /// The most partial totals.
-inline constexpr unsigned kPartials = kListClasses * kMostBlocks;
+inline constexpr unsigned kMaxPartials = kListClasses * kMaxBlocks;
 
 /// Sweeps the rows of a partition and joins their totals to `totals`.
 template <class Share, class Sources>
@@ -101,8 +101,8 @@ void sweep_rows(const SweepView<Share>& view, const FixedRank* dangling, const R
                 const Sources& sources, SweepTotals* partial, SweepTotals* totals,
                 const cuda::Stream& stream) {
   unsigned blocks = 0;
-  const auto launch = [&](unsigned of_class, unsigned lanes, unsigned block, auto kernel) {
-    const std::uint64_t begin = classes.begin[of_class], count = classes.begin[of_class + 1] - begin;
+  const auto launch = [&](unsigned row_class, unsigned lanes, unsigned block, auto kernel) {
+    const std::uint64_t begin = classes.begin[row_class], count = classes.begin[row_class + 1] - begin;
     if (count == 0) return;
     const unsigned grid = sweep_grid(count, block / lanes);
     kernel<<<grid, block, 0, stream.get()>>>(view, dangling, classes.rows + begin, count, sources,

@@ -51,14 +51,14 @@ struct CodedSources {
     FixedRank sum = 0;
     EliasFano::of(vertices, list.degree)
         .for_each(lanes, lists.words + list.begin, group, groups,
-                  [&](Vertex source) { sum += Share::carried(view.shares[source], 1.0f); });
+                  [&](Vertex source) { sum += Share::edge_contribution(view.shares[source], 1.0f); });
     return sum;
   }
 };
 
 /// Pointers to the state of this rank's rows (RankGraph::in()), in the memory of one device. Trivially
 /// copyable.
-template <class Share, class Place = ByVertex>
+template <class Share, class Position = ByVertex>
 struct SweepView {
   using Stored = typename Share::Stored;
 
@@ -72,16 +72,17 @@ struct SweepView {
   std::uint64_t first = 0;             ///< the vertex of row 0
   RankNorm norm = RankNorm::linf;
   RankUpdate update;
-  Place place{};
+  Position position{};
 
   SLUICE_HD std::uint64_t degree(std::uint64_t row) const { return offsets[row + 1] - offsets[row]; }
 
   /// Updates the rank of a row whose sources contribute `sum`.
-  SLUICE_HD void renew(std::uint64_t row, FixedRank sum, SweepTotals& totals) const {
-    if (loops != nullptr && loops[row] == Loop::added) sum += Share::carried(shares[first + place(row)], 1);
-    const FixedRank was = before[row], is = update(sum);
-    totals.change.add(was, is, norm);
-    put(row, is, totals);
+  SLUICE_HD void update_row(std::uint64_t row, FixedRank sum, SweepTotals& totals) const {
+    if (loops != nullptr && loops[row] == Loop::added)
+      sum += Share::edge_contribution(shares[first + position(row)], 1);
+    const FixedRank old_rank = before[row], new_rank = update(sum);
+    totals.change.add(old_rank, new_rank, norm);
+    put(row, new_rank, totals);
   }
 
   /// Sets the rank of a row, and its contribution for the next iteration.
@@ -90,7 +91,7 @@ struct SweepView {
     const Stored share = share_of<Share>(rank, divisor);
     after[row] = rank;
     totals.rank += rank;
-    next_shares[place(row)] = share;
+    next_shares[position(row)] = share;
     if (!(divisor > 0)) totals.dangling += rank;
   }
 };
