@@ -44,11 +44,11 @@ SLUICE_HD double power2(double x) {
   const std::int64_t integer = nearest(x);
   // e^y for |y| <= ln(2)/2: the truncation error of the series is below 2^-57.
   const double y = multiply(add(x, -static_cast<double>(integer)), 0.69314718055994530942);
-  constexpr double kInverse[] = {
+  constexpr double kInverseFactorials[] = {
       1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,       1.0 / 720,       1.0 / 5040,
       1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
-  double sum = kInverse[12];
-  for (int i = 11; i >= 0; --i) sum = add(kInverse[i], multiply(y, sum));
+  double sum = kInverseFactorials[12];
+  for (int i = 11; i >= 0; --i) sum = add(kInverseFactorials[i], multiply(y, sum));
   sum = add(1, multiply(y, sum));
   return multiply(sum, from_bits(static_cast<std::uint64_t>(integer + 1023) << 52));
 }
@@ -61,10 +61,10 @@ SLUICE_HD double log2(double x) {
   if (mantissa > 1.4142135623730951) mantissa = multiply(mantissa, 0.5), ++exponent;
   // ln(m) = 2 artanh((m - 1) / (m + 1)), whose argument is at most 0.172.
   const double s = divide(add(mantissa, -1), add(mantissa, 1)), square = multiply(s, s);
-  constexpr double kOdd[] = {1.0,      1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11,
-                             1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23};
-  double sum = kOdd[11];
-  for (int i = 10; i >= 0; --i) sum = add(kOdd[i], multiply(square, sum));
+  constexpr double kInverseOdd[] = {1.0,      1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11,
+                                    1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23};
+  double sum = kInverseOdd[11];
+  for (int i = 10; i >= 0; --i) sum = add(kInverseOdd[i], multiply(square, sum));
   return add(static_cast<double>(exponent), multiply(multiply(2.8853900817779268147, s), sum));  // 2 / ln(2)
 }
 

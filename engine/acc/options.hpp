@@ -112,17 +112,17 @@ struct AccStats : RoundTotals, Traffic {
   std::vector<AccRoundTrace> trace;  ///< the first kTracedRounds
 
   /// Starts the clock by which add() times rounds.
-  void begin_rounds() { last_ = seconds_now(); }
+  void begin_rounds() { round_end_ = seconds_now(); }
   void add(AccRoundTrace round) {
     count(round);
     if (trace.size() >= kTracedRounds) return;
     const double now = seconds_now();
-    round.seconds = now - std::exchange(last_, now);
+    round.seconds = now - std::exchange(round_end_, now);
     trace.push_back(round);
   }
 
  private:
-  double last_ = 0;
+  double round_end_ = 0;
 };
 
 }  // namespace sluice::acc

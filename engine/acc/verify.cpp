@@ -73,10 +73,10 @@ class ProvenVertices {
     }
     const ListReader reader = out_lists(graph_, graph_.weighted, 1);
     for (std::uint64_t first = 0, last; first < (last = last_); first = last) {
-      const auto front = queue_.span().subspan(first, last - first);
-      std::sort(front.begin(), front.end());
-      reader.for_each(front, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) extend_from(lists, front[i]);
+      const auto frontier = queue_.span().subspan(first, last - first);
+      std::sort(frontier.begin(), frontier.end());
+      reader.for_each(frontier, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) extend_from(lists, frontier[i]);
       });
     }
   }

@@ -84,7 +84,7 @@ class RankForestsTest : public testing::TestWithParam<int> {
       for (const auto& [u, v] : edges[static_cast<std::size_t>(rank)])
         join(Components{}, states.data(), u, v);
       for (Vertex v = 0; v < kVertices; ++v) compress(states.data(), v);
-      EXPECT_EQ(count_others(states) <= kVertices / RankForests::kFewPairs, as_pairs);
+      EXPECT_EQ(count_others(states) <= kVertices / RankForests::kVerticesPerPair, as_pairs);
 
       SampledRoots sampled(device);
       forests.join(executor, Components{}, states.data(), sampled, hub);

@@ -120,11 +120,11 @@ class Adjacency {
   bool paged() const { return lists_->pages() != nullptr; }
   std::uint64_t partitions() const { return pages().size(); }
 
-  /// Does the planned run work without `others`, the lists of the other direction? A plan counts beyond the
-  /// ceiling, so an attempt to allocate them would not fail.
-  bool plans_without(const CsrView& others) const {
-    const std::uint64_t bytes =
-        (others.vertices + 1) * sizeof(EdgeIndex) + edge_bytes(others.edges, others.weights != nullptr);
+  /// Does the planned run work without `other_lists`, the lists of the other direction? A plan counts beyond
+  /// the ceiling, so an attempt to allocate them would not fail.
+  bool plans_without(const CsrView& other_lists) const {
+    const std::uint64_t bytes = (other_lists.vertices + 1) * sizeof(EdgeIndex) +
+                                edge_bytes(other_lists.edges, other_lists.weights != nullptr);
     return device_.is_planning() && (paged() || (device_.is_cuda() && bytes > device_.memory().available()));
   }
 
@@ -199,11 +199,12 @@ class Adjacency {
                  });
   }
 
-  /// Calls use(page) for the partitions that have edges to read, waiting[p] in each. `once`: no other round
-  /// reads them.
+  /// Calls use(page) for the partitions that have edges to read, waiting[p] in each. `single_use`: no other
+  /// round reads them.
   template <Executor E, class Use>
-  void visit_edges(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use, bool once = true) {
-    visit(executor, waiting, once, use, [&](std::uint64_t p) {
+  void visit_edges(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use,
+                   bool single_use = true) {
+    visit(executor, waiting, single_use, use, [&](std::uint64_t p) {
       return ListDemand{std::min(waiting[p], pages().end(p) - pages().begin(p)), waiting[p]};
     });
   }
@@ -241,9 +242,9 @@ class Adjacency {
   }
 
   template <Executor E, class Use, class DemandOf>
-  void visit(E& executor, const std::vector<std::uint64_t>& waiting, bool once, Use&& use,
+  void visit(E& executor, const std::vector<std::uint64_t>& waiting, bool single_use, Use&& use,
              DemandOf&& demand_of) {
-    const std::vector<bool> in_place = pages().choose_in_place(demands(demand_of), once);
+    const std::vector<bool> in_place = pages().choose_in_place(demands(demand_of), single_use);
     for (const PartitionRun run : runs_of(in_place)) use(pages().in_place(run));
     load_partitions(executor, waiting, in_place, use);
   }

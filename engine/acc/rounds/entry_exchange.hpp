@@ -41,7 +41,7 @@ class EntryExchange {
   /// Keeps references. All ranks construct it together. `piece_bytes`: bytes of entries sent at once.
   EntryExchange(const Device& device, const RankPart& part, std::uint64_t piece_bytes = Router::kPieceBytes)
       : ranks_(static_cast<std::size_t>(part.ranks().size())),
-        capacity_(std::clamp(kMessageBytes / ranks_ / kWord * kWord, kMinCapacity, kMaxCapacity)),
+        capacity_(std::clamp(kMessageBytes / ranks_ / kWordBytes * kWordBytes, kMinCapacity, kMaxCapacity)),
         piece_(piece_size(part, piece_bytes)),
         router_(part.router()),
         out_(ranks_ * words()),
@@ -66,7 +66,7 @@ class EntryExchange {
     }
     std::uint64_t* const block_memory = outgoing_block(r);
     bytes_[r] = Block::bytes(count);
-    block_memory[bytes_[r] / kWord - 1] = 0;  // padding at the end
+    block_memory[bytes_[r] / kWordBytes - 1] = 0;  // padding at the end
     return Block::from_memory(block_memory, count);
   }
 
@@ -106,7 +106,7 @@ class EntryExchange {
       if (bytes == 0) continue;
       std::memcpy(block_memory, in_.data() + r * words() + kHeaderWords, bytes);
       consume(Block::from_memory(block_memory, count), count);
-      block_memory += capacity_ / kWord;
+      block_memory += capacity_ / kWordBytes;
     }
     for (std::uint64_t done = 0; done < max_overflow; done += piece_) {
       const auto send_counts = piece_counts(done, overflow_sent_),
@@ -123,7 +123,7 @@ class EntryExchange {
 
  private:
   using Counts = std::vector<std::uint64_t>;  ///< [ranks]
-  static constexpr std::size_t kWord = sizeof(std::uint64_t);
+  static constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
   /// Bytes of entries in all messages of a rank in a round, and bounds for one message: MPI sends that much
   /// without asking the receiver.
   static constexpr std::size_t kMessageBytes = 8192, kMinCapacity = 192, kMaxCapacity = 3840;
@@ -134,13 +134,13 @@ class EntryExchange {
     std::uint64_t bytes = 0;  ///< bytes of the block
     std::uint64_t overflow = 0;
   };
-  static constexpr std::size_t kHeaderWords = sizeof(Header) / kWord;
-  static_assert(sizeof(Header) % kWord == 0);
+  static constexpr std::size_t kHeaderWords = sizeof(Header) / kWordBytes;
+  static_assert(sizeof(Header) % kWordBytes == 0);
 
   struct Buffers {
     Buffers(const Device& device, std::uint64_t ranks, std::uint64_t capacity, std::uint64_t piece_bytes)
-        : blocks(device, ranks > 1 ? ranks * (capacity / kWord) : 0, kPurpose),
-          overflow(device, (ranks - 1) * (piece_bytes / kWord), kPurpose) {}
+        : blocks(device, ranks > 1 ? ranks * (capacity / kWordBytes) : 0, kPurpose),
+          overflow(device, (ranks - 1) * (piece_bytes / kWordBytes), kPurpose) {}
 
     static constexpr const char* kPurpose = "entries of other ranks";
     Staging<std::uint64_t> blocks;  ///< [ranks] blocks
@@ -159,9 +159,9 @@ class EntryExchange {
     return std::clamp<std::uint64_t>(piece, 1, max_entries);
   }
   /// Words of a message.
-  std::size_t words() const { return kHeaderWords + capacity_ / kWord; }
+  std::size_t words() const { return kHeaderWords + capacity_ / kWordBytes; }
   std::uint64_t* outgoing_block(std::size_t r) const {
-    return outgoing_.blocks.data() + r * (capacity_ / kWord);
+    return outgoing_.blocks.data() + r * (capacity_ / kWordBytes);
   }
   Header header_from(std::size_t r) const {
     Header header;
@@ -183,15 +183,15 @@ class EntryExchange {
   static void for_each_block(std::uint64_t* block_memory, const Counts& counts, Use&& use) {
     for (std::size_t r = 0; r < counts.size(); ++r) {
       if (counts[r] > 0) use(r, Block::from_memory(block_memory, counts[r]));
-      block_memory += Block::bytes(counts[r]) / kWord;
+      block_memory += Block::bytes(counts[r]) / kWordBytes;
     }
   }
 
   std::size_t ranks_, capacity_;  ///< bytes of entries in a message
   std::uint64_t piece_;
   const Router& router_;
-  std::vector<std::uint64_t> out_, in_;  ///< [ranks][words()] messages
-  Counts bytes_;                         ///< bytes of the block for each rank
+  std::vector<std::uint64_t> out_, in_;       ///< [ranks][words()] messages
+  Counts bytes_;                              ///< bytes of the block for each rank
   Counts overflow_sent_, overflow_received_;  ///< entries to and from each rank after the messages
   Buffers outgoing_, incoming_;
 };

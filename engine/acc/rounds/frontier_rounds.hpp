@@ -309,7 +309,7 @@ class FrontierRounds {
     }
     return !active_.empty();
   }
-  /// The level of the first bin; and the first bin, from `from` on, that has vertices.
+  /// The level of the first bin; and the first bin, from `begin` on, that has vertices.
   std::uint64_t first_level(const AccRound& at) {
     if constexpr (kBinned) return executor_.levels().window();
     return at.level;

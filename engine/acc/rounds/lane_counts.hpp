@@ -38,7 +38,7 @@ class LaneCounts {
 
   std::uint64_t listed(unsigned list) const { return read_[list]; }
   std::uint64_t lowest() const { return read_[lowest_index()]; }
-  /// Growth of a sum since its last take().
+  /// Growth of a sum since its last consume().
   std::uint64_t growth(unsigned sum) const { return read_[lists_ + sum] - consumed_[sum]; }
   std::uint64_t consume(unsigned sum) {
     return read_[lists_ + sum] - std::exchange(consumed_[sum], read_[lists_ + sum]);

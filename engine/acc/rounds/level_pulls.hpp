@@ -41,7 +41,7 @@ struct MarkSenders : LevelFrontier<View> {
 
 /// Sums the edges of sending vertices in sums[1].
 template <class View>
-struct CountSent : LevelFrontier<View> {
+struct CountSenderEdges : LevelFrontier<View> {
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
     if (this->sends(i)) lane.add(1, this->view.degree(this->frontier[i]));
@@ -61,7 +61,7 @@ struct MayChange {
 
 /// Sums the in-edges of such rows in sums[1].
 template <class View>
-struct CountRemaining {
+struct CountRemainingEdges {
   MayChange<View> changes;
   const EdgeIndex* in_offsets;
 
@@ -93,7 +93,7 @@ class LevelPulls {
         executor_(executor),
         counts_(counts),
         in_(lists.in()),
-        bits_(lists.shared_bits()),
+        shared_bits_(lists.shared_bits()),
         host_router_(part_.ranks(), part_.owners()),
         senders_(senders),
         vertices_(graph.vertices()),
@@ -115,7 +115,7 @@ class LevelPulls {
             std::span<const Vertex> frontier) {
     executor_.fill(senders_, 0, words_of(0, vertices_) * sizeof *senders_);
     executor_.for_each(frontier.size(), output, MarkSenders<View>{{view, at, frontier.data()}, senders_});
-    if (bits_ != nullptr) share_senders(view, frontier);
+    if (shared_bits_ != nullptr) share_senders(view, frontier);
     const auto pull_rows = [&](const SweepPage& page) {
       executor_.reduce_rows(
           {page.begin, page.end, in_.offsets()}, output,
@@ -129,7 +129,7 @@ class LevelPulls {
     } else {
       pull_rows(in_.lists().whole());
     }
-    if (bits_ != nullptr && kSharesStates && SumProgram<Program>) clear_remote_states(view);
+    if (shared_bits_ != nullptr && kSharesStates && SumProgram<Program>) clear_remote_states(view);
   }
 
  private:
@@ -141,13 +141,13 @@ class LevelPulls {
   bool prefers_pull(const View& view, const LaneOutput& output, const AccRound& at,
                     std::span<const Vertex> frontier) {
     remaining_edges_ -= std::min(remaining_edges_, pulled_ ? frontier_edges_ : edges_read_);
-    executor_.for_each(frontier.size(), output, CountSent<View>{{view, at, frontier.data()}});
+    executor_.for_each(frontier.size(), output, CountSenderEdges<View>{{view, at, frontier.data()}});
     frontier_edges_ = sum_over_ranks("edges of active vertices");
     const std::uint64_t already_sent = Program::kRepeats ? 0 : std::min(remaining_edges_, frontier_edges_);
     if (!pull_is_cheaper(frontier_edges_, remaining_edges_ - already_sent, vertices_)) return false;
     if constexpr (!Program::kRepeats) return true;
     // So many edges were pushed since the last count that this count is cheap beside them.
-    executor_.for_each(view.last - view.first, output, CountRemaining<View>{{view, at}, in_.offsets()});
+    executor_.for_each(view.last - view.first, output, CountRemainingEdges<View>{{view, at}, in_.offsets()});
     remaining_edges_ = sum_over_ranks("edges that lead to vertices");
     return pull_is_cheaper(frontier_edges_, remaining_edges_, vertices_);
   }
@@ -162,7 +162,7 @@ class LevelPulls {
   /// Exchanges the bits of active vertices, and their states if compute() reads them. A bound that this rank
   /// has sent is never below the vertex's state.
   void share_senders(const View& view, std::span<const Vertex> frontier) {
-    bits_->share(senders_);
+    shared_bits_->share(senders_);
     if constexpr (!kSharesStates) return;
     constexpr const char* kLabel = "states of active vertices";
     if constexpr (E::kBinsByLevel) {
@@ -182,7 +182,7 @@ class LevelPulls {
   E& executor_;
   LaneCounts<E>& counts_;
   Adjacency& in_;
-  SharedBits<E>* bits_;
+  SharedBits<E>* shared_bits_;
   Router host_router_;      ///< for states in host memory
   std::uint32_t* senders_;  ///< bits of active vertices
   std::uint64_t vertices_;

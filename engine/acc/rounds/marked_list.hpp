@@ -21,8 +21,8 @@ namespace sluice::acc {
 /// Do lanes only mark vertices that a push activates, for a ballot? With jit, if many own vertices push.
 /// (Vertices activated by pulls, next levels and other ranks are balloted only with filter `ballot`.)
 inline bool should_ballot(AccFilter filter, std::uint64_t active, std::uint64_t own_vertices) {
-  constexpr std::uint64_t kFewOfVertices = 8;
-  return filter == AccFilter::ballot || (filter == AccFilter::jit && active > own_vertices / kFewOfVertices);
+  constexpr std::uint64_t kBallotFraction = 8;
+  return filter == AccFilter::ballot || (filter == AccFilter::jit && active > own_vertices / kBallotFraction);
 }
 
 /// The marked own vertices of the i-th word with own vertices.

@@ -186,11 +186,11 @@ class Merge {
     const SweepPage whole = lists_.lists().whole();
     unsigned long long* const deferred = counters_.data() + LaneOutput::kSums;
     JoinRange<Program> first{view_, kNoVertex, 0, 1, whole.sources, whole.weights};
-    const JoinDeferred<Program> again{first, deferred};
+    const JoinDeferred<Program> join_deferred{first, deferred};
     first.deferred = deferred;
     executor_.for_each(own_rows(), output_, first);
     compress_states();
-    executor_.for_each(own_rows(), {}, again);
+    executor_.for_each(own_rows(), {}, join_deferred);
     const JoinRange<Program> others{view_, kNoVertex, 1, kSampledEdges, whole.sources, whole.weights};
     executor_.for_each(count_early_rows(own_rows()), output_, JoinSubset<Program, true>{others, own_rows()});
     compress_states();
@@ -260,11 +260,11 @@ class Merge {
   std::uint64_t max_degree_key() const {
     constexpr std::uint64_t kSampled = 64;  // vertices, whose degree reads are far apart
     const std::uint64_t stride = own_rows() / kSampled + 1, max_degree = ~std::uint32_t{0};
-    std::uint64_t first = ~std::uint64_t{0};
+    std::uint64_t min_key = ~std::uint64_t{0};
     for (std::uint64_t v = part_.first(); v < part_.last(); v += stride)
-      first = std::min(first,
-                       (max_degree - std::min(part_.degree(static_cast<Vertex>(v)), max_degree)) << 32 | v);
-    return first;
+      min_key = std::min(min_key,
+                         (max_degree - std::min(part_.degree(static_cast<Vertex>(v)), max_degree)) << 32 | v);
+    return min_key;
   }
 
   /// Sets every state to its root, and returns the hub's root, or kNoVertex.

@@ -26,12 +26,12 @@ struct SettleUnreachable {
 
 /// Marks the frontier as bits.
 struct MarkFrontier {
-  const Vertex* front;
+  const Vertex* frontier;
   std::uint32_t* marks;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    set_bit(marks, front[i]);
+    set_bit(marks, frontier[i]);
   }
 };
 

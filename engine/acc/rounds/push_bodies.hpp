@@ -153,11 +153,11 @@ template <class View>
 struct LoadFrontier {
   View view;
   const Vertex* listed;
-  Vertex* front;
+  Vertex* frontier;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    const Vertex v = front[i] = listed[i];
+    const Vertex v = frontier[i] = listed[i];
     if constexpr (!View::kComplete) clear_bit(view.marks, v);
     if constexpr (VoteProgram<typename View::Program>) set_bit(view.settled, v);
   }

@@ -178,7 +178,7 @@ class SampledRoots {
 class RankForests {
  public:
   /// One in this many vertices may be in a pair.
-  static constexpr std::uint64_t kFewPairs = 16;
+  static constexpr std::uint64_t kVerticesPerPair = 16;
 
   /// Keeps references.
   RankForests(const Device& device, const RankPart& part, std::uint64_t vertices)
@@ -187,7 +187,7 @@ class RankForests {
         rank_(static_cast<std::size_t>(part.ranks().rank())),
         vertices_(vertices),
         header_words_(PackedTrees::header_words(vertices)),
-        capacity_(vertices / kFewPairs),
+        capacity_(vertices / kVerticesPerPair),
         outgoing_(device, words(), "the trees of ranks"),
         incoming_(device, words(), "the trees of ranks"),
         count_(device, 1, "the trees of ranks"),

@@ -233,15 +233,15 @@ std::uint64_t RankPart::max_partitions() const {
 std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
                                                  std::uint64_t max_bytes, std::uint64_t used_bytes) const {
   if (!has_pages(lists)) return nullptr;
-  const CsrView& in = lists.csr;
+  const CsrView& csr = lists.csr;
   const bool worth_locking = paging_.transport == Transport::mapped ||
                              paging_.transport == Transport::automatic ||
-                             in.edges * sizeof(Vertex) >= kMinLockedBytes;
+                             csr.edges * sizeof(Vertex) >= kMinLockedBytes;
   if (worth_locking) locks = lock_lists(device_, lists);
   PagingOptions paging = paging_;
   if (paging.slots > 0 && used_bytes > 0) {
     const std::uint64_t slots = used_bytes * std::max<std::uint64_t>(paging.partitions, 1) /
-                                    std::max<std::uint64_t>(edge_bytes(in.edges, weighted_), 1) +
+                                    std::max<std::uint64_t>(edge_bytes(csr.edges, weighted_), 1) +
                                 1;
     paging.slots -= std::min<std::uint64_t>(slots, paging.slots - 1);
   }

@@ -23,8 +23,8 @@ namespace sluice::acc {
 struct AccNeeds {
   bool in_edges = false;  ///< if the graph has them; none are computed
   bool weights = false;
-  bool simple = false;    ///< undirected, each neighbour once, no self-loops
-  bool on_hosts = false;  ///< ranks exchange only data in host memory
+  bool simple = false;        ///< undirected, each neighbour once, no self-loops
+  bool on_hosts = false;      ///< ranks exchange only data in host memory
   bool makes_simple = false;  ///< for plans: the simple form differs from the graph
   /// Bytes that a device needs to hold the whole graph; 0: as most programs need.
   std::uint64_t whole_bytes = 0;

@@ -15,9 +15,9 @@ namespace sluice::acc {
 struct RoundWork {
   static constexpr std::uint64_t kNoBin = ~std::uint64_t{0};
 
-  std::uint64_t active = 0;       ///< vertices that were processed
-  std::uint64_t edges = 0;        ///< edges read
-  std::uint64_t next = kNoBin;    ///< next bin to process; the lowest of all ranks
+  std::uint64_t active = 0;     ///< vertices that were processed
+  std::uint64_t edges = 0;      ///< edges read
+  std::uint64_t next = kNoBin;  ///< next bin to process; the lowest of all ranks
   // For a vote's next round, when the message is written:
   std::uint64_t found = 0;        ///< own vertices that are active
   std::uint64_t found_edges = 0;  ///< their out-edges
