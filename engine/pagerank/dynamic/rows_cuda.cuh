@@ -240,7 +240,7 @@ inline unsigned list_grid(std::uint64_t count, unsigned lanes = 1) {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, kListBlocks));
 }
 
-/// Launches the kernels for the rows of each class, at most `most` of them; the longest first.
+/// Launches the kernels for the rows of each class, at most `max_sizes` of them; the longest first.
 template <class Share, class Rows>
 void launch_rows(const RankState<Share, cuda::CudaExecutor>& state, const Rows& rows,
                  const ListSizes& max_sizes) {
@@ -310,7 +310,7 @@ void list_members(const RankState<Share, cuda::CudaExecutor>& state, const Verte
   ++state.launches;
 }
 
-/// Makes out-neighbours of the sources, at most `most` of these, members, and appends them to `next`.
+/// Makes out-neighbours of the sources, at most `max_sources` of these, members, and appends them to `next`.
 template <class Share>
 void expand_sources(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
                     std::uint64_t max_sources, const std::uint64_t* pushed, const VertexList& next) {

@@ -36,8 +36,8 @@ class DynamicSolver final : public DynamicRanks::State {
       : device_(device),
         paging_(place.paging),
         single_rank_(make_single_rank()),
-        own_link_(place.link != nullptr ? nullptr : connect_gpus(place.ranks, device)),
-        peers_(ranks_of(place), device, place.link != nullptr ? place.link : own_link_.get(),
+        created_link_(place.link != nullptr ? nullptr : connect_gpus(place.ranks, device)),
+        peers_(ranks_of(place), device, place.link != nullptr ? place.link : created_link_.get(),
                exchange_buffer_bytes(graph.vertices(), static_cast<std::uint64_t>(ranks_of(place).size())),
                OwnedRows({in_edges_of(graph, false).offsets, graph.vertices() + 1}, &ranks_of(place)).owners),
         store_(device, graph, options, peers_) {
@@ -307,7 +307,7 @@ class DynamicSolver final : public DynamicRanks::State {
   const Device& device_;
   PagingOptions paging_;
   std::unique_ptr<Communicator> single_rank_;
-  std::unique_ptr<DeviceRanks> own_link_;
+  std::unique_ptr<DeviceRanks> created_link_;
   Router peers_;
   Store store_;
   std::uint64_t affected_ = 0;    ///< members on all ranks, when they were counted last

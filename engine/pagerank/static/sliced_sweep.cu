@@ -175,7 +175,7 @@ class SlicedSweep final : public Sweep {
     return fusion == RankFusion::all || size <= kMaxFusedSize;
   }
 
-  /// How many of `most` blocks get a hub, or claims for all their warps, in the only piece.
+  /// How many of `max_blocks` blocks get a hub, or claims for all their warps, in the only piece.
   unsigned busy_blocks(unsigned max_blocks) const {
     const SlicedView& rows = pieces_[0];
     const std::uint64_t claims = rows.long_tasks() + rows.list_tasks() + rows.slice_tasks();
