@@ -30,7 +30,7 @@ class Tile {
     values_[position] = value;
     atomicOr(&bits_[position / 32], 1u << position % 32);
   }
-  /// After the last put(). `before` holds from the tile's beginning.
+  /// After the last set(). `before` holds from the tile's beginning.
   __device__ void propagate(std::uint64_t before) {
     __syncthreads();
     const unsigned lane = threadIdx.x % 32;

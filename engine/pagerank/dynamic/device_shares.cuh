@@ -28,7 +28,7 @@ void pack_shares(const RankState<Share, cuda::CudaExecutor>& state, const Vertex
 }
 
 /// Stores received contributions of other ranks' vertices. The old ones, which out-neighbours have received,
-/// go to `sent`.
+/// go to `old_shares`.
 template <class Share>
 void store_shares(const RankState<Share, cuda::CudaExecutor>& state,
                   const ParcelColumns<typename Share::Stored>& entries, std::uint64_t size) {

@@ -38,7 +38,7 @@ class HostLink {
     expand_sources(state_, out, sources, pushes ? Spread::pushes : Spread::marks, state_.append_target());
   }
 
-  /// Exchanges changed contributions with the other ranks; `sent` keeps the old ones of their sources.
+  /// Exchanges changed contributions with the other ranks; `old_shares` keeps the old ones of sources.
   void send(std::span<const Vertex> changed, std::span<const Vertex> all_sources) {
     for (const Vertex v : all_sources)
       if (!peers_.owns(v)) state_.old_shares.data()[v] = state_.shares.data()[v];

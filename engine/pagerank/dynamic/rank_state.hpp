@@ -123,7 +123,7 @@ class RankState : public BatchState {
 
   // ---- vertices
 
-  /// Allocates the state of `count` of `all` vertices, from `from` on; the previous state is lost.
+  /// Allocates the state of `count` of `all_vertices`, from `first_vertex` on; the previous state is lost.
   void allocate_vertices(std::uint64_t first_vertex, std::uint64_t count, std::uint64_t all_vertices,
                          bool on_ranks) {
     first = first_vertex, own_rows = count, vertices_ = all_vertices;
@@ -180,7 +180,7 @@ class RankState : public BatchState {
     return values;
   }
 
-  /// Reads the reported ranks of `count` of these vertices, from `from` on.
+  /// Reads the reported ranks of `count` of these vertices, from `begin` on.
   void read_ranks(std::uint64_t begin, std::uint64_t count, std::span<double> output) const {
     executor.wait("the ranks");
     HostArray<FixedRank> fixed(count, "ranks");

@@ -26,7 +26,7 @@ inline constexpr unsigned kSlices = 32;              ///< of a long row, a block
 /// Up to so many vertices, one block settles faster than several whose totals a second kernel joins.
 inline constexpr unsigned kOneBlock = 4 * kRowBlock;
 
-/// Part `at` of `of` interleaved parts.
+/// Part `index` of `count` interleaved parts.
 struct BlockPart {
   unsigned index, count;
 };

@@ -187,9 +187,9 @@ struct FusedSweeps {
   double stall_floor = 0;                 ///< at an L1 change of at most this the host decides
   unsigned long long* claimed = nullptr;  ///< [2], 0 at the start
   SweepTotals* partial = nullptr;         ///< [blocks]
-  SweepTotals* totals = nullptr;          ///< [most]; `before` may be one of them
+  SweepTotals* totals = nullptr;          ///< [max_iterations]; `before` may be one of them
   unsigned* completed = nullptr;          ///< iterations made; 0 until the kernel is to stop
-  unsigned long long* times = nullptr;    ///< [most + 1] the start, and the end of each iteration
+  unsigned long long* times = nullptr;    ///< [max_iterations + 1] the start, and the end of each iteration
 };
 
 /// Iterations alternate between the two views, beginning with `even`. All blocks must be resident at once.
