@@ -177,8 +177,8 @@ RunStats run_of(const ppr::Stats& stats) {
   run.batches = stats.batches;
   run.compute_seconds = stats.compute_seconds;
   run.write_seconds = stats.write_seconds;
-  run.entries_sent = stats.traffic.asked;
-  run.entries_received = stats.traffic.answered;
+  run.entries_sent = stats.traffic.requests_sent;
+  run.entries_received = stats.traffic.requests_received;
   run.mapped_bytes = stats.mapped_bytes;
   return run;
 }

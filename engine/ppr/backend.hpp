@@ -41,7 +41,7 @@ class Backend {
   /// Answers queries [first, first + count). The returned batch is valid until the next call.
   virtual Batch solve(Instance first, std::uint64_t count) = 0;
   /// Frees the working memory of queries until the next call; returned batches stay valid.
-  virtual void rest() = 0;
+  virtual void release_memory() = 0;
   /// Ends the requests of this rank. Other ranks may still need its lists; returns once none does.
   virtual void finish() {}
   /// On a device that only counts memory: sets what so many queries would take beyond the minimum (plan_ppr).
@@ -72,24 +72,25 @@ class Backend {
 };
 
 /// Makes the backend for the device; keeps references to device, graph, starts and options. `queries`: how
-/// many will be asked. `beside`, if not null, has the same device, graph, paging and weighting, and outlives
+/// many will be asked. `sibling`, if not null, has the same device, graph, paging and weighting, and outlives
 /// the result. Both then share the graph on a GPU, and one feeder for requests between ranks, whichever
 /// backend each rank is in. Throws UsageError for what the device cannot do, and as run_ppr does.
 std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                           const Options& options, const PagingOptions& paging,
-                                          std::uint64_t queries, const Backend* beside = nullptr);
+                                          std::uint64_t queries, const Backend* sibling = nullptr);
 
 std::unique_ptr<Backend> make_host_ppr(const QueryRun& run, std::uint64_t queries);
 std::unique_ptr<Backend> make_cuda_ppr(const QueryRun& run, std::shared_ptr<GraphOnDevice> on_device,
                                        std::uint64_t queries);
 
 /// Both fetch lists, for all methods but walks.
-std::unique_ptr<Backend> make_streamed_ppr(const QueryRun& run, std::uint64_t queries, const Backend* beside);
+std::unique_ptr<Backend> make_streamed_ppr(const QueryRun& run, std::uint64_t queries,
+                                           const Backend* sibling);
 std::unique_ptr<Backend> make_cuda_streamed_ppr(const QueryRun& run, std::uint64_t queries,
-                                                const Backend* beside);
+                                                const Backend* sibling);
 
 /// For walks, on the host or a GPU, if the device does not hold the whole graph.
-std::unique_ptr<Backend> make_queued_ppr(const QueryRun& run, std::uint64_t queries, const Backend* beside);
+std::unique_ptr<Backend> make_queued_ppr(const QueryRun& run, std::uint64_t queries, const Backend* sibling);
 
 using Progress = std::function<void(Instance done, Instance total)>;
 
@@ -120,15 +121,15 @@ struct Rows {
             {figures.data(), count}};
   }
 
-  /// Stores what a QuerySolver, or a DenseGroup in `column`, found for a query that began at `begun`.
-  template <class Found, class... Column>
-  QueryFigures& answer(std::uint64_t row, Found& found, double begun, Column... column) {
-    QueryFigures& own = figures.data()[row];
-    own = found.figures(column...);
-    found.write_top(column..., std::span(vertices.data() + row * top, top),
-                    std::span(scores.data() + row * top, top));
-    own.seconds = seconds_now() - begun;
-    return own;
+  /// Stores what a QuerySolver, or a DenseGroup in `column`, found for a query that began at `start_time`.
+  template <class Solver, class... Column>
+  QueryFigures& store(std::uint64_t row, Solver& solver, double start_time, Column... column) {
+    QueryFigures& row_figures = figures.data()[row];
+    row_figures = solver.figures(column...);
+    solver.write_top(column..., std::span(vertices.data() + row * top, top),
+                     std::span(scores.data() + row * top, top));
+    row_figures.seconds = seconds_now() - start_time;
+    return row_figures;
   }
 
   std::uint32_t top;

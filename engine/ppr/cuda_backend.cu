@@ -29,7 +29,7 @@ using QueriesKernel = void (*)(QueriesView);
 
 /// Blocks that work on one query together.
 std::uint32_t members_of(const Options& options) {
-  return goes_one_by_one(options) ? std::min(options.balls, kMostMembers) : 1;
+  return is_one_by_one(options) ? std::min(options.balls, kMaxMembers) : 1;
 }
 
 QueriesKernel kernel_of(const Options& options) {
@@ -39,7 +39,7 @@ QueriesKernel kernel_of(const Options& options) {
     if (members_of(options) > 1)
       return extracts ? team_queries_kernel<M, true> : team_queries_kernel<M, false>;
     if (extracts) return queries_kernel<ExtractingQuery<M>>;
-    return goes_one_by_one(options) ? queries_kernel<OneByOneQuery<M>> : queries_kernel<TogetherQuery<M>>;
+    return is_one_by_one(options) ? queries_kernel<OneByOneQuery<M>> : queries_kernel<JointQuery<M>>;
   });
 }
 
@@ -53,7 +53,7 @@ std::uint32_t fast_bytes_of(const Options& options) {
   cudaFuncAttributes own{};
   cuda::check(cudaFuncGetAttributes(&own, kernel), kLabel);
   const std::uint32_t block =
-      cuda::gpu_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / kQueryBlocksOfSm;
+      cuda::gpu_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / kQueryBlocksPerSm;
   const std::uint32_t shared = cuda::gpu_attribute(cudaDevAttrReservedSharedMemoryPerBlock) +
                                static_cast<std::uint32_t>(own.sharedSizeBytes);
   const std::uint32_t bytes = (block - std::min(block, shared)) / kStep * kStep;
@@ -77,13 +77,13 @@ class CudaPpr final : public Backend {
         scores_(device_, rows_ * options_.top, "results of queries"),
         figures_(device_, rows_, "figures of queries"),
         pending_(device_, rows_, "active queries"),
-        pending_there_(device_, rows_, "active queries"),
+        pending_on_device_(device_, rows_, "active queries"),
         next_(device_, 1, "the next query"),
         first_shape_(first_workspace(graph_.vertices(), options_, graph_.edges())),
         route_(limits(), first_shape_),
         teams_(device_, members_ > 1 ? blocks_ / members_ : 0, "teams of blocks"),
         seed_offsets_(device_, rows_ + 1, "seeds of queries"),
-        seed_offsets_there_(device_, rows_ + 1, "seeds of queries") {
+        seed_offsets_on_device_(device_, rows_ + 1, "seeds of queries") {
     if (limits().rows) dense_.emplace(device_, *on_device_, options_);
     const std::vector<std::uint32_t> stages = stages_of(options_);
     stages_ = Buffer<std::uint32_t>(device_, stages.size(), "steps of stages");
@@ -96,20 +96,20 @@ class CudaPpr final : public Backend {
   ~CudaPpr() override { cudaStreamSynchronize(stream_.get()); }  // pending work uses the buffers
 
   Batch solve(Instance first, std::uint64_t count) override {
-    give_seeds(first, count);
+    upload_seeds(first, count);
     waiting_.resize(count);
     std::iota(waiting_.rbegin(), waiting_.rend(), 0u);
-    while (!waiting_.empty()) answer(first, count);
+    while (!waiting_.empty()) run_waiting(first, count);
     copy(results_.vertices.data(), vertices_.data(), count * options_.top * sizeof(Vertex));
     copy(results_.scores.data(), scores_.data(), count * options_.top * sizeof(double));
     stream_.wait("results of queries");
     return results_.batch(first, count);
   }
 
-  void rest() override {
-    workspaces_.give_back();
-    if (dense_) dense_->give_back();
-    if (lists_) lists_->rest();
+  void release_memory() override {
+    workspaces_.release();
+    if (dense_) dense_->release();
+    if (lists_) lists_->release_all();
   }
 
   void finish() override {
@@ -123,13 +123,13 @@ class CudaPpr final : public Backend {
     plan.streamed = lists_ != nullptr;
     plan.graph_bytes = lists_ ? lists_->index_bytes() : on_device_->bytes();
     plan.largest_query_bytes = members_ * first_shape_.resized(n, n).bytes();
-    rest();
-    make_way(first_shape_);
+    release_memory();
+    free_memory_for(first_shape_);
     plan.partitions = traffic().partitions;
     if (lists_) plan.cache_bytes = lists_->bytes();
     plan.threads = std::max(workspaces_.prepare(device_, first_shape_, blocks_, stream_) / members_, 1u);
-    rest();
-    if (dense_ && queries > 0) plan_side_by_side(queries, plan);
+    release_memory();
+    if (dense_ && queries > 0) plan_rows(queries, plan);
   }
 
   bool reads_in_place() const override { return on_device_ && on_device_->in_place(); }
@@ -150,16 +150,16 @@ class CudaPpr final : public Backend {
 
  private:
   RouteLimits limits() const {
-    const bool rows = on_device_ && on_device_->is_whole() && may_go_side_by_side(options_);
+    const bool rows = on_device_ && on_device_->is_whole() && may_use_dense_rows(options_);
     return {graph_.vertices(), blocks_, options_.state != State::dense, rows};
   }
 
-  void copy(void* to, const void* from, std::uint64_t bytes) {
-    cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_.get()), "copying queries");
+  void copy(void* target, const void* source, std::uint64_t bytes) {
+    cuda::check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_.get()), "copying queries");
   }
 
   /// Shares of seeds come from doubles: the host computes them for both backends.
-  void give_seeds(Instance first, std::uint64_t count) {
+  void upload_seeds(Instance first, std::uint64_t count) {
     batch_seeds_.clear();
     for (std::uint64_t row = 0; row < count; ++row) {
       seeds_.assign(starts_, graph_.vertices(), options_.seed, first + row);
@@ -172,21 +172,21 @@ class CudaPpr final : public Backend {
                   batch_seeds_.end(), [](const Seed& a, const Seed& b) { return a.vertex < b.vertex; });
     }
     seed_offsets_.data()[count] = batch_seeds_.size();
-    seeds_there_.reserve(device_, batch_seeds_.size(), "seeds of queries");
-    copy(seed_offsets_there_.data(), seed_offsets_.data(), (count + 1) * sizeof(std::uint64_t));
-    copy(seeds_there_.data(), batch_seeds_.data(), batch_seeds_.size() * sizeof(Seed));
+    seeds_on_device_.reserve(device_, batch_seeds_.size(), "seeds of queries");
+    copy(seed_offsets_on_device_.data(), seed_offsets_.data(), (count + 1) * sizeof(std::uint64_t));
+    copy(seeds_on_device_.data(), batch_seeds_.data(), batch_seeds_.size() * sizeof(Seed));
   }
 
   /// Answers as many of the waiting queries as may run at once.
-  void answer(Instance first, std::uint64_t count) {
+  void run_waiting(Instance first, std::uint64_t count) {
     std::uint64_t left = std::min<std::uint64_t>(waiting_.size(), limit_);
     std::reverse_copy(waiting_.end() - static_cast<std::ptrdiff_t>(left), waiting_.end(), pending_.data());
     waiting_.resize(waiting_.size() - left);
-    begun_ = seconds_now();
+    start_time_ = seconds_now();
     route_.begin(left);
     while (left > 0) {
-      if (route_.goes_side_by_side(left) && answer_side_by_side(left, count)) break;
-      left = ask(route_.workspace(), first, left, count);
+      if (route_.prefers_dense_rows(left) && run_in_rows(left, count)) break;
+      left = run_pending(route_.workspace(), first, left, count);
       route_.outgrown(left);
     }
     limit_ = std::min(2 * limit_, rows_);
@@ -194,41 +194,42 @@ class CudaPpr final : public Backend {
 
   /// Runs the pending queries, again and again while lists have to be fetched. Queries that outgrew the
   /// workspace are pending afterwards; returns their number.
-  std::uint64_t ask(const WorkspaceShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
-    too_small_.clear();
+  std::uint64_t run_pending(const WorkspaceShape& shape, Instance first, std::uint64_t pending,
+                            std::uint64_t count) {
+    outgrown_.clear();
     while (pending > 0) {
-      make_way(shape);
+      free_memory_for(shape);
       const std::uint64_t members = launch(shape, first, pending, count);
       pending = collect(members * shape.bytes(), pending);
       if (pending == 0) break;
       restarts_ += pending;
-      if (lists_->bring()) {
+      if (lists_->fetch_missing()) {
         ++rounds_;
       } else {
         pending = postpone(pending);
       }
     }
-    if (std::exchange(alone_, false)) lists_->give_back();  // it has the memory of other workspaces
-    std::copy(too_small_.begin(), too_small_.end(), pending_.data());
-    return too_small_.size();
+    if (std::exchange(single_query_, false)) lists_->release();  // it has the memory of other workspaces
+    std::copy(outgrown_.begin(), outgrown_.end(), pending_.data());
+    return outgrown_.size();
   }
 
   /// Lists get half of the free memory, for a single query all of it, but always leave room for a workspace.
   /// If a workspace would not fit, the lists give back their memory first.
-  void make_way(const WorkspaceShape& shape) {
+  void free_memory_for(const WorkspaceShape& shape) {
     if (!lists_) return;
     if (shape.bytes() > device_.memory().available() + workspaces_.bytes()) {
-      workspaces_.give_back();
-      lists_->give_back();
+      workspaces_.release();
+      lists_->release();
     }
     const std::uint64_t available = device_.memory().available(),
                         left = available - std::min(available, shape.bytes());
-    lists_->prepare(alone_ ? left : std::min(available / 2, left));
+    lists_->prepare(single_query_ ? left : std::min(available / 2, left));
   }
 
   /// No workspace as large as a column of dense rows is ever made (query_route.hpp). A group is only as wide
   /// as the rest of a batch needs.
-  void plan_side_by_side(std::uint64_t queries, Plan& plan) {
+  void plan_rows(std::uint64_t queries, Plan& plan) {
     const std::uint64_t before = device_.memory().used();
     if (!dense_->prepare(rows_)) return;
     plan.rows_bytes = device_.memory().used() - before;
@@ -240,14 +241,14 @@ class CudaPpr final : public Backend {
   /// The lists of all pending queries do not fit at once: a quarter of the queries continues, without any
   /// lists. A single query gets all memory for lists, except its workspace.
   std::uint64_t postpone(std::uint64_t pending) {
-    if (alone_) lists_->throw_too_many_lists();
+    if (single_query_) lists_->throw_too_many_lists();
     const std::uint64_t kept = std::max<std::uint64_t>(pending / 4, 1);
     waiting_.insert(waiting_.end(), pending_.data() + kept, pending_.data() + pending);
     limit_ = kept;
-    alone_ = kept == 1;
-    if (alone_) {
-      workspaces_.give_back();
-      lists_->give_back();
+    single_query_ = kept == 1;
+    if (single_query_) {
+      workspaces_.release();
+      lists_->release();
     } else {
       lists_->clear();
     }
@@ -261,34 +262,34 @@ class CudaPpr final : public Backend {
       lists_->describe(rules);
     } else {
       rules.graph = on_device_->view(), rules.totals = on_device_->totals();
-      rules.places = on_device_->places();
+      rules.positions = on_device_->positions();
     }
     return rules;
   }
 
   BatchView batch() const {
-    return {seeds_there_.data(), seed_offsets_there_.data(), figures_.data(), vertices_.data(),
+    return {seeds_on_device_.data(), seed_offsets_on_device_.data(), figures_.data(), vertices_.data(),
             scores_.data()};
   }
 
   /// Answers the pending queries in dense rows. Returns false if memory does not suffice.
-  bool answer_side_by_side(std::uint64_t pending, std::uint64_t count) {
-    if (workspaces_.bytes() > device_.memory().available()) workspaces_.give_back();
-    copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
-    if (!dense_->answer(batch(), rules(), pending_there_.data(), pending, stream_)) {
+  bool run_in_rows(std::uint64_t pending, std::uint64_t count) {
+    if (workspaces_.bytes() > device_.memory().available()) workspaces_.release();
+    copy(pending_on_device_.data(), pending_.data(), pending * sizeof(std::uint32_t));
+    if (!dense_->run(batch(), rules(), pending_on_device_.data(), pending, stream_)) {
       if (options_.state == State::dense)
         throw BudgetError(
             "--state dense: too little memory for a row per vertex (raise --device-memory, or omit it)");
       dense_.reset();
-      route_.keep_to_workspaces();
+      route_.disable_rows();
       return false;
     }
-    bring_figures(count);
+    fetch_figures(count);
     collect(dense_->query_bytes(), pending);
     return true;
   }
 
-  void bring_figures(std::uint64_t count) {
+  void fetch_figures(std::uint64_t count) {
     copy(group_figures_.data(), figures_.data(), count * sizeof(GroupFigures));
     stream_.wait("queries");
   }
@@ -297,16 +298,16 @@ class CudaPpr final : public Backend {
   std::uint64_t launch(const WorkspaceShape& shape, Instance first, std::uint64_t pending,
                        std::uint64_t count) {
     const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_ / members_) * members_;
-    if (dense_ && dense_->bytes() > device_.memory().available()) dense_->give_back();
+    if (dense_ && dense_->bytes() > device_.memory().available()) dense_->release();
     const unsigned workspaces = workspaces_.prepare(device_, shape, wanted, stream_);
-    copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
+    copy(pending_on_device_.data(), pending_.data(), pending * sizeof(std::uint32_t));
     cuda::check(cudaMemsetAsync(next_.data(), 0, next_.bytes(), stream_.get()), "clearing");
     QueriesView view;
     view.rules = rules();
     view.workspace = workspaces_.first(), view.workspace_bytes = shape.bytes();
     view.first = first;
     view.batch = batch();
-    view.rows = pending_there_.data(), view.count = static_cast<std::uint32_t>(pending);
+    view.rows = pending_on_device_.data(), view.count = static_cast<std::uint32_t>(pending);
     view.next = next_.data();
     view.fast_bytes = fast_bytes_;
     view.teams = teams_.data(), view.members = std::min(members_, workspaces);
@@ -318,15 +319,15 @@ class CudaPpr final : public Backend {
       kernel_of(options_)<<<blocks, kQueryBlock, fast_bytes_, stream_.get()>>>(view);
     }
     cuda::check_launch("queries_kernel");
-    bring_figures(count);
+    fetch_figures(count);
     return view.members;
   }
 
   /// Takes the figures of answered queries. Queries that lack lists stay pending; those that outgrew their
-  /// workspace go to too_small_.
-  std::uint64_t collect(std::uint64_t query_bytes, std::uint64_t asked) {
+  /// workspace go to outgrown_.
+  std::uint64_t collect(std::uint64_t query_bytes, std::uint64_t launched) {
     std::uint64_t left = 0;
-    for (std::uint64_t i = 0; i < asked; ++i) {
+    for (std::uint64_t i = 0; i < launched; ++i) {
       const std::uint32_t row = pending_.data()[i];
       const GroupFigures& group = group_figures_.data()[row];
       QueryFigures& figures = results_.figures.data()[row];
@@ -334,13 +335,13 @@ class CudaPpr final : public Backend {
       figures = figures_of(group, options_);
       figures.peak_bytes = query_bytes;
       // Lists are fetched for many queries at once.
-      figures.seconds = lists_ ? seconds_now() - begun_ : figures.seconds + before;
-      if (group.lacking != 0) {
+      figures.seconds = lists_ ? seconds_now() - start_time_ : figures.seconds + before;
+      if (group.missing_lists != 0) {
         pending_.data()[left++] = row;
       } else if (group.abandoned != 0) {
-        too_small_.push_back(row);
+        outgrown_.push_back(row);
       } else {
-        route_.answered(figures.reached);
+        route_.record_answer(figures.reached);
       }
     }
     return left;
@@ -358,14 +359,14 @@ class CudaPpr final : public Backend {
   Buffer<double> scores_;
   Buffer<GroupFigures> figures_;
   ChargedVector<std::uint32_t> waiting_;    ///< rows that no block works on, the next one last
-  ChargedVector<std::uint32_t> too_small_;  ///< rows that outgrew their workspace
+  ChargedVector<std::uint32_t> outgrown_;   ///< rows that outgrew their workspace
   std::uint64_t limit_ = rows_;             ///< queries that run at once
   std::uint64_t rounds_ = 0;                ///< in which lists were fetched
   std::uint64_t restarts_ = 0;              ///< of queries that lacked lists
-  bool alone_ = false;                      ///< one query has all memory for lists
-  double begun_ = 0;
+  bool single_query_ = false;               ///< one query has all memory for lists
+  double start_time_ = 0;
   Staging<std::uint32_t> pending_;  ///< rows of unanswered queries
-  Buffer<std::uint32_t> pending_there_, next_, stages_;
+  Buffer<std::uint32_t> pending_on_device_, next_, stages_;
   WorkspaceShape first_shape_;
   QueryRoute route_;
   Workspaces workspaces_;
@@ -373,9 +374,9 @@ class CudaPpr final : public Backend {
   std::optional<DenseQueries> dense_;  ///< if queries may use dense rows
   Seeds seeds_;
   ChargedVector<Seed> batch_seeds_;
-  Buffer<Seed> seeds_there_;
+  Buffer<Seed> seeds_on_device_;
   Staging<std::uint64_t> seed_offsets_;
-  Buffer<std::uint64_t> seed_offsets_there_;
+  Buffer<std::uint64_t> seed_offsets_on_device_;
 };
 
 }  // namespace
@@ -386,9 +387,9 @@ std::unique_ptr<Backend> make_cuda_ppr(const QueryRun& run, std::shared_ptr<Grap
 }
 
 std::unique_ptr<Backend> make_cuda_streamed_ppr(const QueryRun& run, std::uint64_t queries,
-                                                const Backend* beside) {
+                                                const Backend* sibling) {
   auto lists = std::make_unique<ListCache>(run.device, run.graph, run.options, run.paging,
-                                           beside ? beside->rank_feeder() : nullptr);
+                                           sibling ? sibling->rank_feeder() : nullptr);
   return std::make_unique<CudaPpr>(run, nullptr, std::move(lists), queries);
 }
 

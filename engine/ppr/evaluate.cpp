@@ -95,18 +95,18 @@ void add(Precision& sum, const Precision& more) {
 class Evaluator::Truth {
  public:
   Truth(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
-        const PagingOptions& paging, std::uint64_t queries, const Backend* beside)
+        const PagingOptions& paging, std::uint64_t queries, const Backend* sibling)
       : device_(device),
         vertices_(graph.vertices()),
         options_(options),
-        backend_(make_ppr_backend(device, graph, starts, options_, paging, queries, beside)) {}
+        backend_(make_ppr_backend(device, graph, starts, options_, paging, queries, sibling)) {}
 
   const Backend& backend() const { return *backend_; }
 
   void compare(const Batch& batch, Precision& sum) {
     for (std::uint64_t row = 0; row < batch.count; row += backend_->rows())
       compare(batch, row, std::min(backend_->rows(), batch.count - row), sum);
-    backend_->rest();
+    backend_->release_memory();
   }
 
  private:
@@ -132,9 +132,9 @@ Evaluator::Evaluator(const Device& device, const Graph& graph, const Starts& sta
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint32_t length = length_of(options);
   const auto truth = [&](std::uint32_t of_length) {
-    const Backend* const beside = truncated_truth_ ? &truncated_truth_->backend() : nullptr;
+    const Backend* const sibling = truncated_truth_ ? &truncated_truth_->backend() : nullptr;
     return std::make_unique<Truth>(device, graph, starts, truth_of(options, of_length), paging,
-                                   range.end - range.begin, beside);
+                                   range.end - range.begin, sibling);
   };
   if (length != 0) truncated_truth_ = truth(length);
   limit_truth_ = truth(0);
@@ -142,7 +142,7 @@ Evaluator::Evaluator(const Device& device, const Graph& graph, const Starts& sta
 
 Evaluator::~Evaluator() = default;
 
-const Backend* Evaluator::asks() const {
+const Backend* Evaluator::query_backend() const {
   return &limit_truth_->backend();
 }
 

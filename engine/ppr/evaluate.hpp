@@ -38,7 +38,7 @@ class Evaluator : public Sink {
             Sink& next, const PagingOptions& paging = {});
   ~Evaluator() override;
   void write(const Batch& batch) override;
-  const Backend* asks() const override;
+  const Backend* query_backend() const override;
 
   std::uint64_t queries() const { return queries_; }
   bool has_truncated() const { return truncated_truth_ != nullptr; }

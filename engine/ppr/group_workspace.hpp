@@ -12,7 +12,7 @@ namespace sluice::ppr {
 struct WorkspaceCounts {
   std::uint32_t reached;
   std::uint32_t full;     ///< not 0: something did not fit
-  std::uint32_t lacking;  ///< missing lists; some count several times
+  std::uint32_t missing_lists;  ///< missing lists; some count several times
   std::uint32_t listed[2];
 };
 
@@ -28,7 +28,7 @@ class GroupWorkspace {
  public:
   using Entry = WorkspaceEntry<M>;
   static constexpr bool kExtracts = Extracts;
-  static constexpr bool kAlone = false;  ///< see methods/diffusion.hpp
+  static constexpr bool kSingleThread = false;  ///< see methods/diffusion.hpp
   static constexpr bool kHasTeam = false;
   static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
   using Memory = const WorkspaceView;
@@ -46,9 +46,9 @@ class GroupWorkspace {
   // Counts are read only after a barrier that follows their last change.
   SLUICE_HD std::uint32_t reached() const { return counts_.reached; }
   SLUICE_HD bool full() const { return counts_.full != 0; }
-  SLUICE_HD std::uint32_t lacking() const { return counts_.lacking; }
+  SLUICE_HD std::uint32_t missing_lists() const { return counts_.missing_lists; }
   /// True if the query cannot continue in this workspace with the available lists.
-  SLUICE_HD bool stopped() const { return full() || lacking() != 0; }
+  SLUICE_HD bool stopped() const { return full() || missing_lists() != 0; }
   SLUICE_HD std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
 
   SLUICE_HD Entry& operator[](std::uint64_t slot) const { return workspace_.entries_of<M>()[slot]; }
@@ -71,7 +71,7 @@ class GroupWorkspace {
           return kNoSlot;
         }
         if (exchange(at, found, vertex)) {
-          enter(slot);
+          append_reached(slot);
           return slot;
         }
       }
@@ -90,24 +90,24 @@ class GroupWorkspace {
 
   /// True if the workspace can hold `vertices` vertices. If not, it counts as full from now on: the query is
   /// to reach all of them.
-  SLUICE_HD bool takes(std::uint64_t vertices) const {
+  SLUICE_HD bool can_hold(std::uint64_t vertices) const {
     if (vertices <= workspace_.limit) return true;
     if (group_.rank() == 0) fetch_add(&counts_.full, 1u);
     return false;
   }
   /// Marks the workspace as full.
-  SLUICE_HD void give_up() const {
+  SLUICE_HD void set_full() const {
     group_.sync();
     if (group_.rank() == 0) fetch_add(&counts_.full, 1u);
     group_.sync();
   }
 
   /// Notes a missing list.
-  SLUICE_HD void lack() const { fetch_add(&counts_.lacking, 1u); }
+  SLUICE_HD void note_missing_list() const { fetch_add(&counts_.missing_lists, 1u); }
 
   /// Nothing to reserve: each list can hold all vertices.
-  SLUICE_HD void expect_listed(std::uint32_t) const {}
-  SLUICE_HD void list(unsigned which, std::uint64_t slot) const {
+  SLUICE_HD void reserve_listed(std::uint32_t) const {}
+  SLUICE_HD void append_listed(unsigned which, std::uint64_t slot) const {
     const std::uint32_t place = fetch_add(&counts_.listed[which], 1u);
     if (place < workspace_.limit) workspace_.lists[which][place] = static_cast<std::uint32_t>(slot);
   }
@@ -122,12 +122,12 @@ class GroupWorkspace {
   /// The sub-graph under construction; its targets are slots.
   SLUICE_HD SubGraphView<M> sub_graph() const { return workspace_.sub_graph_of<M>(); }
   /// True if `edges` edges fit. If not, the workspace counts as full from now on. All lanes call it.
-  SLUICE_HD bool takes_edges(std::uint64_t edges) const {
+  SLUICE_HD bool can_hold_edges(std::uint64_t edges) const {
     if (edges <= workspace_.edges) return true;
-    give_up();
+    set_full();
     return false;
   }
-  SLUICE_HD void expect_lists(const SubGraphSize&) const {}
+  SLUICE_HD void reserve_lists(const SubGraphSize&) const {}
   /// The final place of a sub-graph of known size, with local ids.
   SLUICE_HD SubGraphView<M> place_sub_graph(const SubGraphSize& size) const {
     if (SubGraphView<M>::bytes(size) > workspace_.fast_bytes) return sub_graph();
@@ -152,16 +152,16 @@ class GroupWorkspace {
 
   /// As for_each_reached(), and then forgets the vertices.
   template <class Use>
-  SLUICE_HD void take_reached(Use&& use) const {
+  SLUICE_HD void drain_reached(Use&& use) const {
     for_each_reached([&](Entry& entry) {
       use(entry);
       entry = Entry{};
     });
-    forget();
+    reset();
   }
 
   /// Resets the counts; all entries must be empty already.
-  SLUICE_HD void forget() const {
+  SLUICE_HD void reset() const {
     group_.sync();
     if (group_.rank() == 0) counts_ = WorkspaceCounts{};
     group_.sync();
@@ -181,7 +181,7 @@ class GroupWorkspace {
 
  private:
   /// Lanes that insert at the same time may exceed the limit: half of the table is free for them.
-  SLUICE_HD void enter(std::uint64_t slot) const {
+  SLUICE_HD void append_reached(std::uint64_t slot) const {
     const std::uint32_t number = fetch_add(&counts_.reached, 1u);
     if (number < workspace_.limit) {
       workspace_.reached[number] = static_cast<std::uint32_t>(slot);

@@ -30,9 +30,9 @@ DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t
     return {};
   const std::uint64_t tables = all ? 0 : workers * worst_host_query(graph, options),
                       totals = options.weighted ? n * sizeof(double) : 0,
-                      taken = tables + InEdges::peak_bytes(graph) + totals;
+                      reserved_bytes = tables + InEdges::peak_bytes(graph) + totals;
   // Memory beside the tables is not for rows alone: sinks and writers need some.
-  const std::uint64_t left = memory - std::min(memory, taken), for_rows = all ? left : left / 2;
+  const std::uint64_t left = memory - std::min(memory, reserved_bytes), for_rows = all ? left : left / 2;
   const DenseFit fit = DenseFit::on_host(n, queries, workers, TopList::bytes(n, options.top), for_rows);
   return all || fit.groups == workers ? fit : DenseFit{};
 }
@@ -58,7 +58,7 @@ std::uint64_t ball_bytes(const Graph& graph, const Options& options) {
 
 /// Parallel balls of a query: as many as fit if each reaches the whole graph; 1 means one at a time.
 unsigned balls_at_once(const Device& device, const Graph& graph, const Options& options) {
-  if (!goes_one_by_one(options) || options.balls == 1) return 1;
+  if (!is_one_by_one(options) || options.balls == 1) return 1;
   const std::uint64_t available = device.memory().available(),
                       alone = std::min(available, worst_host_query(graph, options)),
                       ball = std::max<std::uint64_t>(ball_bytes(graph, options), 1);
@@ -74,8 +74,8 @@ unsigned threads_of_query(const Device& device, unsigned balls) {
 std::uint64_t queries_at_once(const Device& device, const Graph& graph, const Options& options,
                               unsigned balls) {
   const std::uint64_t worst = std::max<std::uint64_t>(worst_host_query(graph, options, balls), 1),
-                      most = std::max(device.threads() / threads_of_query(device, balls), 1u);
-  return std::clamp<std::uint64_t>(device.memory().available() / worst, 1, most);
+                      max_queries = std::max(device.threads() / threads_of_query(device, balls), 1u);
+  return std::clamp<std::uint64_t>(device.memory().available() / worst, 1, max_queries);
 }
 
 class HostPpr final : public Backend {
@@ -86,22 +86,23 @@ class HostPpr final : public Backend {
         balls_(balls_at_once(device_, graph_, options_)),
         results_(device_, rows_, options_.top) {
     workers_.resize(queries_at_once(device_, graph_, options_, balls_));
-    rest();
+    release_memory();
   }
 
   Batch solve(Instance first, std::uint64_t count) override {
     if (!fit_) fit_ = fit_rows();
-    if (options_.state == State::dense && fit_->groups == 0) throw_too_little();
-    for (auto& worker : workers_) worker->forget();
-    const bool all_in_rows = options_.state == State::dense;
-    const std::uint64_t at_once = all_in_rows ? fit_->groups : workers_.size();
+    if (options_.state == State::dense && fit_->groups == 0) throw_rows_do_not_fit();
+    for (auto& worker : workers_) worker->clear_group();
+    const bool only_rows = options_.state == State::dense;
+    const std::uint64_t at_once = only_rows ? fit_->groups : workers_.size();
     parallel_blocks(static_cast<unsigned>(at_once), count, 1,
                     [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
-                      for (std::uint64_t row = from; row < to; ++row) answer(*workers_[thread], first, row);
+                      for (std::uint64_t row = from; row < to; ++row)
+                        run_query(*workers_[thread], first, row);
                     });
     // Answers the groups that are not full.
     parallel_blocks(static_cast<unsigned>(at_once), at_once, 1,
-                    [&](std::uint64_t worker, std::uint64_t, unsigned) { answer_group(*workers_[worker]); });
+                    [&](std::uint64_t worker, std::uint64_t, unsigned) { run_group(*workers_[worker]); });
     return results_.batch(first, count);
   }
 
@@ -114,7 +115,7 @@ class HostPpr final : public Backend {
     plan.largest_query_bytes += fit.shape.query_bytes();
   }
 
-  void rest() override {
+  void release_memory() override {
     for (auto& worker : workers_) {
       worker.reset();
       worker = std::make_unique<Worker>(device_, graph_, options_, balls_);
@@ -124,22 +125,22 @@ class HostPpr final : public Backend {
   }
 
  private:
-  struct Asked {
+  struct GroupedQuery {
     std::uint64_t row;
-    double begun;
+    double start_time;
   };
   struct Worker {
     Worker(const Device& device, const Graph& graph, const Options& options, unsigned at_once)
         : solver(QuerySolver::make(device, graph.out.view(), options, at_once,
                                    threads_of_query(device, at_once))) {}
-    void forget() {
+    void clear_group() {
       if (group) group->clear();
       in_group.clear();
     }
 
     std::unique_ptr<QuerySolver> solver;
     std::unique_ptr<DenseGroup> group;  ///< null until a query moves to it
-    std::vector<Asked> in_group;        ///< by column
+    std::vector<GroupedQuery> in_group;  ///< by column
   };
   /// What the groups of all workers read.
   struct Shared {
@@ -158,67 +159,67 @@ class HostPpr final : public Backend {
     return fit_host_rows(graph_, options_, workers_.size(), expected_, device_.memory().available());
   }
 
-  [[noreturn]] static void throw_too_little() {
+  [[noreturn]] static void throw_rows_do_not_fit() {
     throw BudgetError(
         "--state dense: too little memory for a row per vertex (raise --host-memory, or omit it)");
   }
 
-  void answer(Worker& worker, Instance first, std::uint64_t row) {
-    const double begun = seconds_now();
+  void run_query(Worker& worker, Instance first, std::uint64_t row) {
+    const double start_time = seconds_now();
     begin(*worker.solver, results_, first, row);
-    if (fit_->groups > 0 && !keep_to_tables_ &&
-        !worker.solver->advance_to(edges_in_table(), worker.solver->whole()) && takes_column(worker)) {
-      worker.in_group.push_back({row, begun});
-      if (worker.group->is_full()) answer_group(worker);
+    if (fit_->groups > 0 && !rows_disabled_ &&
+        !worker.solver->advance_to(edges_in_table(), worker.solver->all_lists()) && move_to_column(worker)) {
+      worker.in_group.push_back({row, start_time});
+      if (worker.group->is_full()) run_group(worker);
       return;
     }
-    worker.solver->advance(worker.solver->whole());
-    results_.answer(row, *worker.solver, begun);
+    worker.solver->advance(worker.solver->all_lists());
+    results_.store(row, *worker.solver, start_time);
   }
 
   /// Edges of a step after which a query leaves its table.
   std::uint64_t edges_in_table() const {
     if (options_.state == State::dense) return 0;
-    return least_edges_side_by_side(graph_.vertices(), graph_.edges(), fit_->shape.width);
+    return min_edges_for_rows(graph_.vertices(), graph_.edges(), fit_->shape.width);
   }
 
   /// False if no memory is left for rows: the query goes on in its table.
-  bool takes_column(Worker& worker) {
+  bool move_to_column(Worker& worker) {
     try {
       if (!worker.group)
         worker.group = std::make_unique<DenseGroup>(device_, shared(), options_, fit_->shape.width);
       worker.group->add(*worker.solver);
       return true;
     } catch (const BudgetError&) {
-      if (options_.state == State::dense) throw_too_little();
-      keep_to_tables_ = true;
+      if (options_.state == State::dense) throw_rows_do_not_fit();
+      rows_disabled_ = true;
       return false;
     }
   }
 
   const DenseGraph& shared() {
-    const std::lock_guard lock(making_);
+    const std::lock_guard lock(shared_mutex_);
     if (!shared_) shared_.emplace(device_, graph_, options_);
     return shared_->graph;
   }
 
   /// Answers all queries of the worker's group.
-  void answer_group(Worker& worker) {
+  void run_group(Worker& worker) {
     if (worker.in_group.empty()) return;
     worker.group->run();
     for (std::uint32_t column = 0; column < worker.group->columns(); ++column) {
-      const auto [row, begun] = worker.in_group[column];
-      results_.answer(row, *worker.group, begun, column);
+      const auto [row, start_time] = worker.in_group[column];
+      results_.store(row, *worker.group, start_time, column);
     }
-    worker.forget();
+    worker.clear_group();
   }
 
   std::uint64_t expected_;  ///< expected queries of a batch
   unsigned balls_;          ///< parallel balls of a query
   Rows<Buffer> results_;
   std::optional<DenseFit> fit_;  ///< dense groups that fit the memory
-  std::atomic<bool> keep_to_tables_ = false;
-  std::mutex making_;
+  std::atomic<bool> rows_disabled_ = false;
+  std::mutex shared_mutex_;
   std::optional<Shared> shared_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
@@ -229,7 +230,7 @@ std::uint64_t worst_host_query(const Graph& graph, const Options& options, unsig
   const std::uint64_t n = graph.vertices(), reached = reached_bytes(n, n, options),
                       list = TopList::bytes(n, options.top);
   if (options.state == State::dense) return DenseShape{n, 1}.group_bytes() + list;
-  if (!goes_one_by_one(options)) return list + reached + n * 4;
+  if (!is_one_by_one(options)) return list + reached + n * 4;
   const std::uint64_t limit = table_limit_of(options), kept = limit == 0 ? n : std::min(limit, n);
   const std::uint64_t alone =
       list + reached + reached_bytes(kept, n, options) + n * 20 + sub_graph_bytes(graph, options);

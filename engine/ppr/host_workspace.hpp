@@ -29,9 +29,9 @@ class HostSubGraph {
   explicit HostSubGraph(const Device& device) : device_(device) {}
 
   /// Begins the next query.
-  void begin() { most_bytes_ = 0; }
+  void begin() { max_bytes_ = 0; }
   /// Bytes of the largest sub-graph of this query.
-  std::uint64_t most_bytes() const { return most_bytes_; }
+  std::uint64_t max_bytes() const { return max_bytes_; }
   /// Peak bytes for a graph of this size: while lists move to larger memory, the old memory exists too.
   static std::uint64_t peak_bytes(const SubGraphSize& size) {
     SubGraphSize moving = size;
@@ -40,7 +40,7 @@ class HostSubGraph {
   }
 
   /// Reserves memory for lists of this size, and keeps existing lists. Throws BudgetError.
-  void expect_lists(const SubGraphSize& size) {
+  void reserve_lists(const SubGraphSize& size) {
     grow(offsets_, size.inner + 1);
     grow(targets_, size.edges);
     if (!size.weighted) return;
@@ -49,14 +49,14 @@ class HostSubGraph {
   }
   /// Reserves memory for masses, whose values are lost. Throws BudgetError.
   void place(const SubGraphSize& size) {
-    waiting_.reserve(device_, size.vertices, kPurpose);
+    residual_.reserve(device_, size.vertices, kPurpose);
     for (Buffer<M>* const masses : {&score_, &moving_}) masses->reserve(device_, size.inner, kPurpose);
     received_.reserve(device_, size.inner, kPurpose);
-    most_bytes_ = std::max(most_bytes_, SubGraphView<M>::bytes(size));
+    max_bytes_ = std::max(max_bytes_, SubGraphView<M>::bytes(size));
   }
   SubGraphView<M> view() const {
-    return {totals_.data(),  waiting_.data(), score_.data(),   moving_.data(),
-            offsets_.data(), targets_.data(), weights_.data(), received_.data()};
+    return {totals_.data(),  residual_.data(), score_.data(),   moving_.data(),
+            offsets_.data(), targets_.data(),  weights_.data(), received_.data()};
   }
 
  private:
@@ -72,11 +72,11 @@ class HostSubGraph {
 
   const Device& device_;
   Buffer<double> totals_;
-  Buffer<M> waiting_, score_, moving_;
+  Buffer<M> residual_, score_, moving_;
   Buffer<std::uint32_t> offsets_, targets_;
   Buffer<float> weights_;
   Buffer<std::uint8_t> received_;
-  std::uint64_t most_bytes_ = 0;
+  std::uint64_t max_bytes_ = 0;
 };
 
 /// The state of a query between its steps.
@@ -94,19 +94,19 @@ class HostWorkspaceMemory {
 
   /// Begins the next query.
   void begin() {
-    empty();
-    most_reached_ = most_numbers_ = 0;
+    clear_vertices();
+    max_reached_ = max_numbers_ = 0;
     ranked.clear();
     sub_graph.begin();
   }
   /// Forgets all reached vertices.
-  void empty() {
-    note_size();
+  void clear_vertices() {
+    update_peak();
     reached.clear();
     missing = 0;
   }
   /// Updates the most vertices at any one time.
-  void note_size() { most_reached_ = std::max(most_reached_, reached.size()); }
+  void update_peak() { max_reached_ = std::max(max_reached_, reached.size()); }
 
   /// Calls use(vertex) for each vertex that waits for its list.
   template <class Use>
@@ -118,20 +118,20 @@ class HostWorkspaceMemory {
   }
   std::uint32_t* numbers() const { return numbers_.data(); }
   void reserve_numbers(std::uint32_t count) { numbers_.reserve(device_, count, "vertices of a round"); }
-  void note_numbers(std::uint32_t count) { most_numbers_ = std::max(most_numbers_, count); }
-  Mass* by_step() { return steps_.data(); }
+  void update_peak_numbers(std::uint32_t count) { max_numbers_ = std::max(max_numbers_, count); }
+  Mass* mass_by_step() { return steps_.data(); }
 
   /// Peak bytes of this query.
   std::uint64_t peak_bytes() const {
-    return ReachedVertices<M>::peak_bytes(std::max(most_reached_, reached.size()), vertices_) +
-           most_numbers_ * sizeof(std::uint32_t) + ranked.size() * sizeof(RankedVertex) +
-           sub_graph.most_bytes();
+    return ReachedVertices<M>::peak_bytes(std::max(max_reached_, reached.size()), vertices_) +
+           max_numbers_ * sizeof(std::uint32_t) + ranked.size() * sizeof(RankedVertex) +
+           sub_graph.max_bytes();
   }
 
   ReachedVertices<M> reached;
   ChargedVector<RankedVertex> ranked;
   HostSubGraph<M> sub_graph;
-  const ListsAtHand* lists = nullptr;  ///< available now
+  const AvailableLists* lists = nullptr;  ///< available now
   HostWorkspaceMemory* second = nullptr;
   HostTeam<M>* team = nullptr;  ///< null: one thread diffuses one ball after another
   std::uint32_t missing = 0;    ///< numbers of vertices that lacked lists, by vertex; some have been split
@@ -141,14 +141,14 @@ class HostWorkspaceMemory {
   std::uint64_t vertices_;
   Buffer<std::uint32_t> numbers_;  ///< of vertices that lack lists, or are on a list
   std::vector<Mass> steps_;
-  std::uint32_t most_reached_ = 0, most_numbers_ = 0;
+  std::uint32_t max_reached_ = 0, max_numbers_ = 0;
 };
 
 /// The workspace in use, with the interface of GroupWorkspace; a vertex's number is its slot.
 template <class M>
 class HostWorkspace {
  public:
-  static constexpr bool kAlone = true, kHasTeam = true, kExtracts = true;
+  static constexpr bool kSingleThread = true, kHasTeam = true, kExtracts = true;
   static constexpr std::uint64_t kNoSlot = ReachedVertices<M>::kNone;
   using Entry = Reached<M>;
   using Memory = HostWorkspaceMemory<M>;
@@ -161,10 +161,10 @@ class HostWorkspace {
 
   std::uint32_t reached() const { return memory_.reached.size(); }
   bool full() const { return false; }
-  void give_up() const {}
+  void set_full() const {}
   /// Number of missing lists.
-  std::uint32_t lacking() const { return counts_.lacking; }
-  bool stopped() const { return lacking() != 0; }
+  std::uint32_t missing_lists() const { return counts_.missing_lists; }
+  bool stopped() const { return missing_lists() != 0; }
   std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
 
   Entry& operator[](std::uint64_t number) const {
@@ -180,16 +180,16 @@ class HostWorkspace {
 
   std::uint64_t slot_of(Vertex vertex) const { return memory_.reached.number_of(vertex); }
   std::uint64_t find(Vertex vertex) const { return memory_.reached.find(vertex); }
-  bool takes(std::uint64_t) const { return true; }
+  bool can_hold(std::uint64_t) const { return true; }
 
   /// Reserves a new list for `count` vertices, some of which are reached later.
-  void expect_listed(std::uint32_t count) const { memory_.reserve_numbers(count); }
+  void reserve_listed(std::uint32_t count) const { memory_.reserve_numbers(count); }
 
   /// The two lists share memory: only one is in use at a time.
-  void list(unsigned which, std::uint32_t number) const {
+  void append_listed(unsigned which, std::uint32_t number) const {
     if (counts_.listed[which] == 0) memory_.reserve_numbers(reached());
     memory_.numbers()[counts_.listed[which]++] = number;
-    memory_.note_numbers(counts_.listed[which]);
+    memory_.update_peak_numbers(counts_.listed[which]);
   }
   void empty_list(unsigned which) const { counts_.listed[which] = 0; }
 
@@ -198,17 +198,17 @@ class HostWorkspace {
     for (Entry& entry : memory_.reached) use(entry);
   }
   template <class Use>
-  void take_reached(Use&& use) const {
+  void drain_reached(Use&& use) const {
     for_each_reached(use);
-    forget();
+    reset();
   }
-  void forget() const { memory_.empty(); }
-  void clear() const { memory_.empty(); }
+  void reset() const { memory_.clear_vertices(); }
+  void clear() const { memory_.clear_vertices(); }
   /// Keeps the first `kept` entries in the order of rank(entry), and forgets the others.
   template <class Rank>
   void keep_first(std::uint32_t kept, Rank&& rank) const {
     auto& reached = memory_.reached;
-    memory_.note_size();
+    memory_.update_peak();
     std::nth_element(reached.begin(), reached.begin() + kept, reached.end(),
                      [&](const Entry& a, const Entry& b) { return rank(a).before(rank(b)); });
     reached.keep_first(kept);
@@ -217,8 +217,8 @@ class HostWorkspace {
   // ---- the sub-graph of a ball, built in its final place
 
   SubGraphView<M> sub_graph() const { return memory_.sub_graph.view(); }
-  bool takes_edges(std::uint64_t) const { return true; }
-  void expect_lists(const SubGraphSize& size) const { memory_.sub_graph.expect_lists(size); }
+  bool can_hold_edges(std::uint64_t) const { return true; }
+  void reserve_lists(const SubGraphSize& size) const { memory_.sub_graph.reserve_lists(size); }
   SubGraphView<M> place_sub_graph(const SubGraphSize& size) const {
     memory_.sub_graph.place(size);
     return sub_graph();
@@ -234,27 +234,27 @@ class HostWorkspace {
 
   // ---- available and missing lists
 
-  const ListsAtHand& lists() const { return *memory_.lists; }
+  const AvailableLists& lists() const { return *memory_.lists; }
   /// Notes that the list of vertex `number` is missing; `before` vertices are in the round.
-  void miss(std::uint32_t number, std::uint32_t before) const {
-    if (counts_.lacking == 0) memory_.reserve_numbers(before);
-    memory_.numbers()[counts_.lacking++] = number;
+  void add_missing(std::uint32_t number, std::uint32_t before) const {
+    if (counts_.missing_lists == 0) memory_.reserve_numbers(before);
+    memory_.numbers()[counts_.missing_lists++] = number;
   }
   /// Sorts the missing lists by vertex, so that each range of lists finds its part.
   void sort_missing() const {
-    memory_.missing = lacking();
-    memory_.note_numbers(lacking());
+    memory_.missing = missing_lists();
+    memory_.update_peak_numbers(missing_lists());
     std::ranges::sort(missing(), {}, [this](std::uint32_t number) { return vertex_of(number); });
   }
   /// Calls split(number, lists) for missing lists that may be available now. split() returns true when done.
   template <class Split>
-  void for_each_missing_here(Split&& split) const {
+  void retry_missing(Split&& split) const {
     for (const ListRange& range : lists().ranges()) {
-      const ListsAtHand here(std::span(&range, 1));
+      const AvailableLists available(std::span(&range, 1));
       const auto all = missing(), from = all.subspan(begin_of(all, range.begin)),
                  some = from.first(begin_of(from, range.end));
       for (const std::uint32_t number : some) {
-        if ((*this)[number].moving != 0 && split(number, here)) --counts_.lacking;
+        if ((*this)[number].moving != 0 && split(number, available)) --counts_.missing_lists;
       }
     }
   }

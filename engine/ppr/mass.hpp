@@ -66,10 +66,10 @@ struct MassUnits {
   SLUICE_HD Mass mass(double share) const { return static_cast<Mass>(share * static_cast<double>(whole)); }
 };
 
-/// True if `mass` is at least `least` per edge; without edges, if it is at least `least`.
-SLUICE_HD bool reaches(Mass mass, Mass least, std::uint64_t edges) {
-  if (edges == 0) return mass >= least;
-  return multiply_high(least, edges) == 0 && mass >= least * edges;
+/// True if `mass` is at least `threshold` per edge; without edges, if it is at least `threshold`.
+SLUICE_HD bool reaches(Mass mass, Mass threshold, std::uint64_t edges) {
+  if (edges == 0) return mass >= threshold;
+  return multiply_high(threshold, edges) == 0 && mass >= threshold * edges;
 }
 
 /// mass / edges, faster than a division on a GPU; `reciprocal` is reciprocal_of(edges), edges > 0. The
@@ -82,10 +82,10 @@ inline std::uint64_t reciprocal_of(std::uint64_t edges) {
   return ~std::uint64_t{0} / edges;
 }
 
-/// Forward push to a tolerance: a vertex pushes when its residual per out-edge reaches the bar. The bar is
-/// divided by kBarStep when no vertex reaches it.
-inline constexpr Mass kFirstBar = kWholeMass / 1024;
-inline constexpr Mass kBarStep = 4;
+/// Forward push to a tolerance: a vertex pushes when its residual per out-edge reaches the threshold. This is
+/// divided by kThresholdStep when no vertex reaches it.
+inline constexpr Mass kFirstThreshold = kWholeMass / 1024;
+inline constexpr Mass kThresholdStep = 4;
 
 /// How a vertex splits its mass: one part follows its edges, the rest becomes its score.
 struct Continuation {

@@ -48,8 +48,8 @@ void validate(const Options& options) {
   if (options.top == 0) throw UsageError("--top: must be at least 1");
   if (!(options.residual_threshold >= 0 && options.residual_threshold <= 1))
     throw UsageError("--residual-threshold: must be at least 0 and at most 1");
-  if (options.walks == 0 || options.walks > kMostWalks)
-    throw UsageError(fmt::format("--walks: must be at least 1 and at most {}", kMostWalks));
+  if (options.walks == 0 || options.walks > kMaxWalks)
+    throw UsageError(fmt::format("--walks: must be at least 1 and at most {}", kMaxWalks));
   if (!(options.confidence > 0 && options.confidence < 1))
     throw UsageError("--confidence: must be above 0 and below 1");
   if (options.method == Method::push && options.length != 0)

@@ -88,7 +88,7 @@ struct Options : RunOptions, QueryOptions {
 };
 
 /// Most walks of a query: each walk has its own draw index in the random stream.
-inline constexpr std::uint32_t kMostWalks = kMaxDraws;
+inline constexpr std::uint32_t kMaxWalks = kMaxDraws;
 
 /// Bits of alpha if scores are 32-bit integers.
 inline constexpr int kCoarseAlphaBits = 16;
@@ -97,7 +97,7 @@ inline constexpr int kCoarseAlphaBits = 16;
 std::uint32_t length_of(const Options& options);
 
 /// True if next-stage vertices are diffused one after another.
-inline bool goes_one_by_one(const Options& options) {
+inline bool is_one_by_one(const Options& options) {
   return options.method == Method::staged && options.one_by_one;
 }
 

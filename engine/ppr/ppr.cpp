@@ -31,14 +31,14 @@ std::uint64_t batch_rows(const Device& device, const Options& options, std::uint
   return std::clamp<std::uint64_t>(bytes / row_bytes(options), 1, std::max<std::uint64_t>(queries, 1));
 }
 
-void require_meaning(const QueryRun& run) {
+void require_valid(const QueryRun& run) {
   const Options& options = run.options;
   validate(options);
   if (options.weighted && !run.graph.weighted)
     throw UsageError("--weighted: the graph has no weights (omit it)");
-  if (options.state == State::dense && run.device.is_cuda() && options.top > kSortedHere)
-    throw UsageError(
-        fmt::format("--state dense: only lists of up to {} on a GPU (lower --top, or omit it)", kSortedHere));
+  if (options.state == State::dense && run.device.is_cuda() && options.top > kSharedSortLimit)
+    throw UsageError(fmt::format("--state dense: only lists of up to {} on a GPU (lower --top, or omit it)",
+                                 kSharedSortLimit));
   if (extracts_sub_graphs(options) && run.graph.edges() > ~std::uint32_t{0})
     throw UsageError("sub-graphs of balls: the graph has more than 2^32 - 1 edges (omit them)");
   if (run.starts.mode == Starts::Mode::random && run.graph.vertices() == 0)
@@ -113,7 +113,7 @@ class QueryBatches {
     const double start = seconds_now();
     const Batch batch = backend_->solve(first, count);
     stats_.compute_seconds += seconds_now() - start;
-    if (sink_.asks() != nullptr) backend_->rest();
+    if (sink_.query_backend() != nullptr) backend_->release_memory();
     const double writing = seconds_now();
     count_figures(stats_, batch.figures);
     writing_ = true;
@@ -124,7 +124,7 @@ class QueryBatches {
 
   void end() {
     backend_->finish();
-    stats_.traffic.add_later(backend_->traffic());
+    stats_.traffic.add(backend_->traffic());
   }
 
  protected:
@@ -143,36 +143,36 @@ class ShrinkingQueries : public QueryBatches {
     make(queries);
   }
 
-  bool reads_in_place() const { return own_->reads_in_place(); }
+  bool reads_in_place() const { return own_backend_->reads_in_place(); }
 
   /// Smaller batches do not help if results are a small part of all memory in use.
   bool shrink(std::uint64_t, const BatchWriter&) {
-    constexpr std::uint64_t kFewerQueries = 4, kLeastOfUse = 64;
+    constexpr std::uint64_t kFewerQueries = 4, kMinMemoryFraction = 64;
     const std::uint64_t queries = backend_->rows() / kFewerQueries;
     if (writing_ || queries == 0 || run_.device.is_cuda() || run_.paging.shard ||
-        backend_->rows() * row_bytes(run_.options) <= run_.device.memory().used() / kLeastOfUse)
+        backend_->rows() * row_bytes(run_.options) <= run_.device.memory().used() / kMinMemoryFraction)
       return false;
-    before_.add_later(backend_->traffic());
+    earlier_traffic_.add(backend_->traffic());
     make(queries);
     return true;
   }
 
   void end() {
-    stats_.traffic.add_later(before_);
+    stats_.traffic.add(earlier_traffic_);
     QueryBatches::end();
   }
 
  private:
   void make(std::uint64_t queries) {
-    own_.reset();  // frees its memory first
-    own_ = make_ppr_backend(run_.device, run_.graph, run_.starts, run_.options, run_.paging, queries,
-                            sink_.asks());
-    backend_ = own_.get();
+    own_backend_.reset();  // frees its memory first
+    own_backend_ = make_ppr_backend(run_.device, run_.graph, run_.starts, run_.options, run_.paging, queries,
+                                    sink_.query_backend());
+    backend_ = own_backend_.get();
   }
 
   QueryRun run_;
-  std::unique_ptr<Backend> own_;
-  ListTraffic before_;  ///< of earlier backends
+  std::unique_ptr<Backend> own_backend_;
+  ListTraffic earlier_traffic_;  ///< of earlier backends
 };
 
 }  // namespace
@@ -186,29 +186,29 @@ Backend::Backend(const QueryRun& run, std::uint64_t queries)
 
 std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                           const Options& options, const PagingOptions& paging,
-                                          std::uint64_t queries, const Backend* beside) {
+                                          std::uint64_t queries, const Backend* sibling) {
   const QueryRun run{device, graph, starts, options, paging};
-  require_meaning(run);
+  require_valid(run);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
-    auto on_device = beside != nullptr ? beside->graph_on_device() : nullptr;
+    auto on_device = sibling != nullptr ? sibling->graph_on_device() : nullptr;
     const bool shared = on_device != nullptr;
     const bool in_place = shared ? on_device->in_place() : is_read_in_place(run);
     const bool streamed = !shared && !in_place && is_out_of_core(run);
     const bool whole = shared ? on_device->is_whole() : !in_place && !streamed;
     if (!whole && options.state == State::dense)
       throw UsageError("--state dense: the GPU does not hold the graph (omit it, or raise --device-memory)");
-    // With `beside`, lists already come from other ranks, through its feeder.
-    if (streamed && paging.shard && beside == nullptr) {
+    // With `sibling`, lists already come from other ranks, through its feeder.
+    if (streamed && paging.shard && sibling == nullptr) {
       if (auto lists = PeerLists::open(device, graph, options, paging))
         on_device = std::make_shared<GraphOnDevice>(device, graph, std::move(lists));
     }
-    const bool brought = streamed && !on_device;
-    if (options.method == Method::walks && (in_place || brought))
-      return make_queued_ppr(run, queries, beside);
-    if (brought) {
+    const bool fetches_lists = streamed && !on_device;
+    if (options.method == Method::walks && (in_place || fetches_lists))
+      return make_queued_ppr(run, queries, sibling);
+    if (fetches_lists) {
       require_graph(options);
-      return make_cuda_streamed_ppr(run, queries, beside);
+      return make_cuda_streamed_ppr(run, queries, sibling);
     }
     if (!on_device) on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
     return make_cuda_ppr(run, std::move(on_device), queries);
@@ -217,9 +217,9 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
   if (!is_out_of_core(run)) return make_host_ppr(run, queries);
   if (options.state == State::dense)
     throw UsageError("--state dense: lists of the graph are loaded on demand (omit it)");
-  if (options.method == Method::walks) return make_queued_ppr(run, queries, beside);
+  if (options.method == Method::walks) return make_queued_ppr(run, queries, sibling);
   require_graph(options);
-  return make_streamed_ppr(run, queries, beside);
+  return make_streamed_ppr(run, queries, sibling);
 }
 
 Stats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
@@ -248,7 +248,7 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   const std::uint64_t queries = range.end - range.begin;
   Plan plan;
   // Constructs the backend for this many queries.
-  const auto construct = [&](std::uint64_t for_queries, auto&& take) {
+  const auto construct = [&](std::uint64_t for_queries, auto&& use) {
     MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
     const Device counting(device, memory);
     std::unique_ptr<Backend> backend;
@@ -256,7 +256,7 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
     agree_on_memory(paging.shard, [&] {
       backend = make_ppr_backend(counting, graph, starts, options, paging, for_queries);
     });
-    take(memory, *backend);
+    use(memory, *backend);
   };
   construct(1, [&](const MemoryPlan& memory, const Backend&) {
     plan.smallest_bytes = memory.needed();

@@ -41,7 +41,7 @@ class Sink {
   virtual void write(const Batch& batch) = 0;
   /// The backend on which write() answers queries of its own; null if there is none. The run then frees its
   /// working memory before each write(). On the same device it shares the graph with that backend.
-  virtual const Backend* asks() const { return nullptr; }
+  virtual const Backend* query_backend() const { return nullptr; }
 };
 
 struct Stats {

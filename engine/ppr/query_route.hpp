@@ -15,7 +15,7 @@ namespace sluice::ppr {
 
 /// On the host: edges at which a step in a table takes as long as a column's share of a pass over all rows of
 /// `width` columns. The vertices reached hardly ever shrink, so later steps are as long.
-std::uint64_t least_edges_side_by_side(std::uint64_t vertices, std::uint64_t edges, std::uint32_t width);
+std::uint64_t min_edges_for_rows(std::uint64_t vertices, std::uint64_t edges, std::uint32_t width);
 
 /// Limits of a GPU for the queries of a run.
 struct RouteLimits {
@@ -35,15 +35,15 @@ class QueryRoute {
   /// Begins a batch of this many queries.
   void begin(std::uint64_t queries);
   /// The workspace for the unanswered queries of the batch.
-  const WorkspaceShape& workspace() const { return sizes_[at_].shape; }
+  const WorkspaceShape& workspace() const { return sizes_[current_].shape; }
   /// True if this many queries should use dense rows instead.
-  bool goes_side_by_side(std::uint64_t queries) const;
+  bool prefers_dense_rows(std::uint64_t queries) const;
   /// This many queries outgrew the workspace, and move to a larger one.
   void outgrown(std::uint64_t queries);
   /// A query was answered, in a workspace or in dense rows.
-  void answered(std::uint64_t reached);
+  void record_answer(std::uint64_t reached);
   /// Memory does not suffice for dense rows.
-  void keep_to_workspaces() { limits_.rows = false; }
+  void disable_rows() { limits_.rows = false; }
 
  private:
   /// A size of workspaces, and the queries that fit it but no smaller one. Earlier queries count less and
@@ -55,13 +55,13 @@ class QueryRoute {
   };
 
   double cost_in_workspaces(std::size_t at, double queries) const;
-  double cost_side_by_side(double queries) const;
+  double cost_in_rows(double queries) const;
 
   RouteLimits limits_;
   std::vector<Size> sizes_;
-  std::size_t at_ = 0;
+  std::size_t current_ = 0;
   std::uint64_t batch_ = 0;
-  bool begun_ = false;  ///< the batch has run in a workspace
+  bool has_run_ = false;  ///< the batch has run in a workspace
 };
 
 }  // namespace sluice::ppr

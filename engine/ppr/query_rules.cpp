@@ -13,7 +13,7 @@ constexpr std::uint64_t kVerticesAtOnce = 1u << 12;
 /// Enough for most queries of the local methods. A query that outgrows it has wasted about a quarter of the
 /// work that it needs in the end.
 constexpr std::uint64_t kFirstReached = 1u << 11;
-constexpr std::uint64_t kMostStatesStep = 4;
+constexpr std::uint64_t kWorkspaceGrowth = 4;
 
 Continuation continuation_of(const Options& options) {
   if (!has_coarse_mass(options)) return Continuation::of(options.alpha);
@@ -33,7 +33,7 @@ double missed_by_alpha(const Options& options) {
 }  // namespace
 
 std::uint64_t table_limit_of(const Options& options) {
-  if (!goes_one_by_one(options) || options.table_limit != TableLimit::hard) return 0;
+  if (!is_one_by_one(options) || options.table_limit != TableLimit::hard) return 0;
   return std::uint64_t{options.table} * options.top;
 }
 
@@ -41,26 +41,26 @@ WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options, s
   WorkspaceShape shape;
   shape.entry_bytes =
       with_stored_mass(options, [](auto mass) { return sizeof(WorkspaceEntry<decltype(mass)>); });
-  if (goes_one_by_one(options)) {  // one_by_one sorts all reached vertices
+  if (is_one_by_one(options)) {  // one_by_one sorts all reached vertices
     const std::uint64_t limit = table_limit_of(options);
-    shape.asked = vertices;
+    shape.sort_entries = vertices;
     shape.steps = static_cast<std::uint64_t>(*std::ranges::max_element(options.stages));
     shape.table = limit == 0 ? 0 : std::bit_ceil(limit);
   } else {
-    shape.asked = options.top <= kSortedHere ? 0 : options.top;
+    shape.sort_entries = options.top <= kSharedSortLimit ? 0 : options.top;
   }
   if (extracts_sub_graphs(options))
-    shape.sub_graphs = true, shape.weighted = options.weighted, shape.in_graph = edges;
+    shape.sub_graphs = true, shape.weighted = options.weighted, shape.graph_edges = edges;
   return shape.resized(kFirstReached, vertices);
 }
 
 WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t vertices) {
-  return workspace.resized(workspace.limit * kMostStatesStep, vertices);
+  return workspace.resized(workspace.limit * kWorkspaceGrowth, vertices);
 }
 
-bool may_go_side_by_side(const Options& options) {
-  return options.method == Method::exact && options.top <= kSortedHere && options.state != State::sparse &&
-         !has_coarse_mass(options);
+bool may_use_dense_rows(const Options& options) {
+  return options.method == Method::exact && options.top <= kSharedSortLimit &&
+         options.state != State::sparse && !has_coarse_mass(options);
 }
 
 QueryRules rules_of(const Options& options) {
@@ -68,7 +68,7 @@ QueryRules rules_of(const Options& options) {
   static_cast<QueryOptions&>(rules) = options;
   rules.continuation = continuation_of(options);
   rules.units = MassUnits::of(options.score_units);
-  rules.enough = rules.units.mass(std::min(options.tolerance, 1.0));
+  rules.tolerance_mass = rules.units.mass(std::min(options.tolerance, 1.0));
   rules.threshold = options.residual_threshold;
   rules.walk = WalkRules::of(options);
   rules.table = std::uint64_t{options.table} * options.top;

@@ -29,30 +29,30 @@ struct QueryFigures {
 };
 
 /// The place of a list that is not on the device.
-inline constexpr EdgeIndex kNoPlace = ~EdgeIndex{0};
+inline constexpr EdgeIndex kNoPosition = ~EdgeIndex{0};
 
 /// Parameters that all queries of a run share, as kernels see them.
 struct QueryRules : QueryOptions {
   CsrView graph;
   /// [vertices] where each list begins in the columns of `graph`, which then hold only available lists; null:
   /// as offsets say.
-  const EdgeIndex* places = nullptr;
+  const EdgeIndex* positions = nullptr;
   std::uint64_t* wanted = nullptr;        ///< [vertices / 64] bitmap of lists that queries lack
   const double* totals = nullptr;         ///< [vertices] sums of weights; null: mass splits evenly
   const std::uint32_t* stages = nullptr;  ///< [stage_count] staged: steps of each
   std::uint32_t stage_count = 0;
   Continuation continuation;
   MassUnits units;       ///< unless the ball of a query determines them
-  Mass enough = 0;       ///< residual at which a run to a tolerance ends
+  Mass tolerance_mass = 0;  ///< residual at which a run to a tolerance ends
   double threshold = 0;  ///< residual threshold; 0: none
   WalkRules walk;
   std::uint64_t table = 0;  ///< one_by_one: scores in the table; 0: all
 
   /// The residual threshold in the units of a query; 0: none.
-  SLUICE_HD Mass least_of(const MassUnits& of_query) const {
+  SLUICE_HD Mass threshold_of(const MassUnits& of_query) const {
     if (threshold == 0) return 0;
-    const Mass least = of_query.mass(threshold);
-    return least == 0 ? 1 : least;
+    const Mass mass = of_query.mass(threshold);
+    return mass == 0 ? 1 : mass;
   }
   /// Depth of the ball that determines the units: L, or the steps of all stages.
   SLUICE_HD std::uint32_t ball_steps() const {
@@ -65,14 +65,17 @@ struct QueryRules : QueryOptions {
     const EdgeIndex* const offsets = graph.offsets + v;
     return offsets[1] - offsets[0];
   }
-  SLUICE_HD EdgeIndex place_of(Vertex v) const { return places == nullptr ? graph.offsets[v] : places[v]; }
+  SLUICE_HD EdgeIndex position_of(Vertex v) const {
+    return positions == nullptr ? graph.offsets[v] : positions[v];
+  }
   /// The list of v must be available.
   SLUICE_HD WalkList list_of(Vertex v) const {
-    const EdgeIndex place = place_of(v);
-    return {graph.targets + place, graph.weights == nullptr ? nullptr : graph.weights + place, degree_of(v)};
+    const EdgeIndex position = position_of(v);
+    return {graph.targets + position, graph.weights == nullptr ? nullptr : graph.weights + position,
+            degree_of(v)};
   }
   /// Requests the list of v. The read saves most atomics: many queries request the same lists.
-  SLUICE_HD void want(Vertex v) const {
+  SLUICE_HD void request_list(Vertex v) const {
     std::uint64_t* const word = &wanted[v / 64];
     const std::uint64_t bit = std::uint64_t{1} << (v % 64);
     if ((load(word) & bit) == 0) fetch_or(word, bit);
@@ -80,7 +83,7 @@ struct QueryRules : QueryOptions {
 };
 
 /// Result lists of up to this many entries are sorted in the memory that lanes share.
-inline constexpr std::uint32_t kSortedHere = 512;
+inline constexpr std::uint32_t kSharedSortLimit = 512;
 
 /// Cost of the balls of a query.
 struct BallFigures {
@@ -97,7 +100,7 @@ struct GroupFigures : BallFigures {
   std::uint32_t reached = 0;
   std::uint32_t table_entries = 0;
   std::uint32_t abandoned = 0;  ///< not 0: the query did not fit the workspace, or lists were missing
-  std::uint32_t lacking = 0;    ///< missing lists that it reached; some count several times
+  std::uint32_t missing_lists = 0;  ///< missing lists that it reached; some count several times
 };
 
 /// Queries of a batch and the places of their answers, by row of the batch. Trivially copyable.
@@ -130,11 +133,11 @@ WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t v
 
 /// True if the sub-graphs of balls are extracted.
 inline bool extracts_sub_graphs(const Options& options) {
-  return goes_one_by_one(options) && options.sub_graphs;
+  return is_one_by_one(options) && options.sub_graphs;
 }
 
 /// True if a GPU that holds the graph may answer queries of this run in dense rows (dense/queries.cuh).
-bool may_go_side_by_side(const Options& options);
+bool may_use_dense_rows(const Options& options);
 
 /// The rules without their pointers.
 QueryRules rules_of(const Options& options);

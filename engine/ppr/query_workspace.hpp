@@ -21,7 +21,7 @@ namespace sluice::ppr {
 template <class M>
 struct alignas(4 * sizeof(M)) WorkspaceEntry {
   M score = 0;
-  M waiting = 0;              ///< residual: mass to be split
+  M residual = 0;             ///< residual: mass to be split
   M moving = 0;               ///< mass that follows the edges in this round
   Vertex vertex = kNoVertex;  ///< kNoVertex: the slot is free
 };
@@ -38,7 +38,7 @@ struct RankedVertex {
 
 /// As fetch_add(), by the lanes of a group; a plain addition in a group of one.
 template <class Group, class T>
-SLUICE_HD T add_in(T* at, std::type_identity_t<T> more) {
+SLUICE_HD T group_add(T* at, std::type_identity_t<T> more) {
   if constexpr (Group::kSize == 1) {
     const T before = *at;
     *at = before + more;
@@ -59,7 +59,7 @@ struct WorkspacePart {
     if (2 * reached >= all) return {all, all, std::min(ranked, all)};
     return {2 * reached, reached, std::min(ranked, reached)};
   }
-  bool takes_all() const { return slots == limit; }
+  bool holds_all() const { return slots == limit; }
   /// The shift of the hash that finds a slot.
   int shift() const { return 64 - std::countr_zero(std::max<std::uint64_t>(std::bit_floor(slots), 2)); }
 };
@@ -74,7 +74,7 @@ struct WorkspaceView {
   std::uint64_t mask = 0;              ///< 0: one slot per vertex
   int shift = 0;
   std::uint64_t second = 0;  ///< offset in bytes of the query's second workspace; 0: none
-  std::uint64_t steps = 0;   ///< offset in bytes of by_step()
+  std::uint64_t steps = 0;   ///< offset in bytes of mass_by_step()
   WorkspacePart second_part;
   int second_shift = 0;
   std::uint64_t sub_graph = 0;  ///< offset in bytes of the ball's sub-graph
@@ -98,14 +98,14 @@ struct WorkspaceView {
                                   {limit, limit, edges, weighted});
   }
   /// [steps], after the second workspace.
-  SLUICE_HD Mass* by_step() const {
+  SLUICE_HD Mass* mass_by_step() const {
     return reinterpret_cast<Mass*>(static_cast<unsigned char*>(entries) + steps);
   }
 };
 
 /// The size of a workspace.
 struct WorkspaceShape : WorkspacePart {
-  std::uint64_t asked = 0;  ///< entries for sorting
+  std::uint64_t sort_entries = 0;  ///< entries for sorting
   std::uint64_t steps = 0;  ///< one_by_one: of the longest stage; a query then has two workspaces
   std::uint64_t table = 0;  ///< vertices that the second holds, a power of two; 0: as many as the first
   WorkspacePart second;
@@ -113,13 +113,13 @@ struct WorkspaceShape : WorkspacePart {
   bool sub_graphs = false;     ///< one_by_one: it holds a ball's sub-graph
   bool weighted = false;       ///< with weights
   std::uint64_t edges = 0;     ///< the most that a sub-graph has
-  std::uint64_t in_graph = 0;  ///< edges of the graph
+  std::uint64_t graph_edges = 0;  ///< edges of the graph
 
   /// For about `reached` vertices, as WorkspacePart::of(). `ranked` entries are for sorting a list.
   static WorkspaceShape of(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked,
                            std::uint64_t steps = 0, std::uint64_t table = 0) {
     WorkspaceShape shape;
-    shape.asked = ranked, shape.steps = steps, shape.table = table;
+    shape.sort_entries = ranked, shape.steps = steps, shape.table = table;
     return shape.resized(reached, vertices);
   }
   /// The same for another number of vertices. A sub-graph can hold all edges; in a smaller workspace it can
@@ -127,25 +127,27 @@ struct WorkspaceShape : WorkspacePart {
   WorkspaceShape resized(std::uint64_t reached, std::uint64_t vertices) const {
     constexpr std::uint64_t kEdgesOfVertex = 16;
     WorkspaceShape shape = *this;
-    static_cast<WorkspacePart&>(shape) = WorkspacePart::of(reached, vertices, asked);
-    shape.second = table == 0 ? shape : WorkspacePart::of(table, vertices, asked);
+    static_cast<WorkspacePart&>(shape) = WorkspacePart::of(reached, vertices, sort_entries);
+    shape.second = table == 0 ? shape : WorkspacePart::of(table, vertices, sort_entries);
     if (sub_graphs)
-      shape.edges = shape.takes_all() ? in_graph : std::min(in_graph, kEdgesOfVertex * shape.limit);
+      shape.edges = shape.holds_all() ? graph_edges : std::min(graph_edges, kEdgesOfVertex * shape.limit);
     return shape;
   }
 
   /// Bytes per query; the workspaces of queries are contiguous.
-  std::uint64_t bytes() const { return steps == 0 ? bytes_of(*this) : sub_graph_at() + sub_graph_bytes(); }
+  std::uint64_t bytes() const {
+    return steps == 0 ? bytes_of(*this) : sub_graph_offset() + sub_graph_bytes();
+  }
   WorkspaceView view(unsigned char* at) const {
-    WorkspaceView view = place(at, *this, shift(), entry_bytes);
+    WorkspaceView view = layout(at, *this, shift(), entry_bytes);
     if (steps == 0) return view;
     view.second = bytes_of(*this), view.steps = view.second + bytes_of(second);
     view.second_part = second, view.second_shift = second.shift();
-    view.sub_graph = sub_graph_at(), view.edges = edges, view.weighted = weighted;
+    view.sub_graph = sub_graph_offset(), view.edges = edges, view.weighted = weighted;
     return view;
   }
   /// The workspace that lies `bytes` further on.
-  SLUICE_HD static WorkspaceView move(const WorkspaceView& view, std::uint64_t bytes) {
+  SLUICE_HD static WorkspaceView shifted(const WorkspaceView& view, std::uint64_t bytes) {
     const auto moved = [bytes](auto* at) {
       return reinterpret_cast<decltype(at)>(reinterpret_cast<unsigned char*>(at) + bytes);
     };
@@ -158,13 +160,13 @@ struct WorkspaceShape : WorkspacePart {
   /// The second workspace of the same query.
   template <class M>
   SLUICE_HD static WorkspaceView second_of(const WorkspaceView& view) {
-    return place(static_cast<unsigned char*>(view.entries) + view.second, view.second_part, view.second_shift,
-                 sizeof(WorkspaceEntry<M>));
+    return layout(static_cast<unsigned char*>(view.entries) + view.second, view.second_part,
+                  view.second_shift, sizeof(WorkspaceEntry<M>));
   }
 
  private:
-  SLUICE_HD static WorkspaceView place(unsigned char* at, const WorkspacePart& part, int shift,
-                                       std::uint64_t entry_bytes) {
+  SLUICE_HD static WorkspaceView layout(unsigned char* at, const WorkspacePart& part, int shift,
+                                        std::uint64_t entry_bytes) {
     WorkspaceView view;
     view.slots = part.slots, view.limit = part.limit;
     view.mask = part.slots == part.limit ? 0 : part.slots - 1;
@@ -181,7 +183,7 @@ struct WorkspaceShape : WorkspacePart {
   std::uint64_t bytes_of(const WorkspacePart& part) const {
     return rounded(part.slots * entry_bytes + part.ranked * sizeof(RankedVertex) + part.limit * 12);
   }
-  std::uint64_t sub_graph_at() const {
+  std::uint64_t sub_graph_offset() const {
     return bytes_of(*this) + bytes_of(second) + rounded(steps * sizeof(Mass));
   }
   std::uint64_t sub_graph_bytes() const {

@@ -64,12 +64,12 @@ void ReachedVertices<M>::grow() {
   std::copy_n(entries_.data(), size_, larger.data());
   entries_ = std::move(larger);
   make_table(entries_.size());
-  for (std::uint32_t number = 0; number < size_; ++number) enter(number);
+  for (std::uint32_t number = 0; number < size_; ++number) insert_entry(number);
 }
 
 /// Inserts an entry that the table does not contain.
 template <class M>
-void ReachedVertices<M>::enter(std::uint32_t number) {
+void ReachedVertices<M>::insert_entry(std::uint32_t number) {
   Entry& entry = entries_.data()[number];
   std::uint32_t slot = first_slot(entry.vertex);
   while (table_.data()[slot] != kEmpty) slot = (slot + 1) & mask_;
@@ -81,7 +81,7 @@ template <class M>
 void ReachedVertices<M>::keep_first(std::uint32_t count) {
   clear();
   size_ = count;
-  for (std::uint32_t number = 0; number < size_; ++number) enter(number);
+  for (std::uint32_t number = 0; number < size_; ++number) insert_entry(number);
 }
 
 template <class M>

@@ -15,7 +15,7 @@ namespace sluice::ppr {
 template <class M>
 struct Reached {
   M score = 0;
-  M waiting = 0;  ///< residual: mass to be split
+  M residual = 0;  ///< residual: mass to be split
   M moving = 0;   ///< mass that follows the edges in this round
   Vertex vertex = 0;
   std::uint32_t slot = 0;  ///< of the table
@@ -73,7 +73,7 @@ class ReachedVertices {
   std::uint32_t add(Vertex vertex, std::uint32_t slot);
   void grow();
   void make_table(std::uint64_t entries);
-  void enter(std::uint32_t number);
+  void insert_entry(std::uint32_t number);
 
   const Device& device_;
   std::uint64_t vertices_;

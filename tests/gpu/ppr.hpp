@@ -51,7 +51,7 @@ class GpuPpr : public OnGpu {
   };
   static Asked asked(const KeptRows& rows, const Graph& graph, const ppr::Options& options) {
     const ppr::WorkspaceShape first = ppr::first_workspace(graph.vertices(), options);
-    EXPECT_FALSE(first.takes_all());
+    EXPECT_FALSE(first.holds_all());
     Asked asked;
     for (const ppr::QueryFigures& figures : rows.figures)
       ++(figures.peak_bytes > first.bytes() ? asked.again : asked.once);

@@ -187,7 +187,7 @@ TEST_F(GpuPprDense, SaysWhereItCannot) {
   ppr::Options options;
   options.state = ppr::State::dense;
   EXPECT_THROW(ran(*gpu_, graph, Starts{}, options, {.transport = Transport::mapped}), UsageError);
-  options.top = ppr::kSortedHere + 1;
+  options.top = ppr::kSharedSortLimit + 1;
   EXPECT_THROW(ran(*gpu_, graph, Starts{}, options), UsageError);
 }
 

@@ -202,11 +202,10 @@ TEST(PprHostFit, IsAGroupForEachWorkerAsWideAsItsQueries) {
 }
 
 TEST(PprHostRoute, LeavesTablesOnceAStepGoesAlongMuchOfTheGraph) {
-  EXPECT_EQ(ppr::least_edges_side_by_side(1000, 7000, 8), 1000u);
-  EXPECT_EQ(ppr::least_edges_side_by_side(1000, 7000, 1), 2000u);
+  EXPECT_EQ(ppr::min_edges_for_rows(1000, 7000, 8), 1000u);
+  EXPECT_EQ(ppr::min_edges_for_rows(1000, 7000, 1), 2000u);
   for (std::uint32_t width = 1; width < ppr::kHostDenseWidth; width *= 2)
-    EXPECT_GE(ppr::least_edges_side_by_side(1000, 5000, width),
-              ppr::least_edges_side_by_side(1000, 5000, 2 * width));
+    EXPECT_GE(ppr::min_edges_for_rows(1000, 5000, width), ppr::min_edges_for_rows(1000, 5000, 2 * width));
 }
 
 }  // namespace

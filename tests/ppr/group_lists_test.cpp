@@ -19,7 +19,7 @@ class ListsThatCome {
   }
 
   const ppr::QueryRules& rules() {
-    rules_.places = places_.data(), rules_.wanted = wanted_.data();
+    rules_.positions = places_.data(), rules_.wanted = wanted_.data();
     rules_.graph.targets = targets_.data(), rules_.graph.weights = weights_.data();
     if (rules_.totals != nullptr) rules_.totals = totals_.data();
     return rules_;
@@ -29,7 +29,7 @@ class ListsThatCome {
     std::size_t brought = 0;
     for (Vertex v = static_cast<Vertex>(graph_.vertices()); v-- > 0;) {
       if ((wanted_[v / 64] >> (v % 64) & 1) == 0) continue;
-      EXPECT_EQ(places_[v], ppr::kNoPlace) << v;
+      EXPECT_EQ(places_[v], ppr::kNoPosition) << v;
       places_[v] = targets_.size();
       totals_[v] = 0;
       for (EdgeIndex e = graph_.out.offsets[v]; e < graph_.out.offsets[v + 1]; ++e) {
@@ -44,7 +44,7 @@ class ListsThatCome {
   }
   std::size_t edges() const { return targets_.size(); }
   void clear() {
-    places_.assign(graph_.vertices(), ppr::kNoPlace);
+    places_.assign(graph_.vertices(), ppr::kNoPosition);
     targets_.clear(), weights_.clear();
   }
 
@@ -65,7 +65,7 @@ std::size_t ask_until_answered(ListsThatCome& lists, const Space& space, const E
   for (std::size_t asked = 1;; ++asked) {
     const Listed listed = ask(lists.rules());
     EXPECT_TRUE(space.is_clear());
-    if (listed.figures.lacking == 0) {
+    if (listed.figures.missing_lists == 0) {
       EXPECT_EQ(lists.bring(), 0u);
       expect_same(listed, expected);
       return asked;
@@ -73,7 +73,7 @@ std::size_t ask_until_answered(ListsThatCome& lists, const Space& space, const E
     EXPECT_NE(listed.figures.abandoned, 0u);
     const std::size_t brought = lists.bring();
     EXPECT_GT(brought, 0u);
-    EXPECT_LE(brought, listed.figures.lacking);
+    EXPECT_LE(brought, listed.figures.missing_lists);
     if (brought == 0) return asked;
   }
 }

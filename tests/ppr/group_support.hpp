@@ -57,7 +57,7 @@ class SpaceOf {
   static bool is_clear(const ppr::WorkspaceView& workspace) {
     const Entry* const entries = workspace.entries_of<M>();
     return std::all_of(entries, entries + workspace.slots, [](const Entry& entry) {
-      return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
+      return entry.vertex == kNoVertex && entry.score == 0 && entry.residual == 0;
     });
   }
 

@@ -19,7 +19,8 @@ struct OnRanks {
   /// Lists or walks that ranks asked each other for. As many have been answered.
   std::uint64_t asked() const {
     std::uint64_t asked = 0, answered = 0;
-    for (const ppr::Stats& some : stats) asked += some.traffic.asked, answered += some.traffic.answered;
+    for (const ppr::Stats& some : stats)
+      asked += some.traffic.requests_sent, answered += some.traffic.requests_received;
     EXPECT_EQ(asked, answered);
     return asked;
   }

@@ -96,7 +96,7 @@ struct SolvedQuery {
 /// A query whose lists are all at hand.
 inline ppr::QueryFigures solve_with(ppr::QuerySolver& solver, const ppr::Seeds& seeds, Instance query) {
   solver.begin(seeds, query);
-  solver.advance(solver.whole());
+  solver.advance(solver.all_lists());
   return solver.figures();
 }
 

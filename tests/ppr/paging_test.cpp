@@ -19,7 +19,7 @@ TEST(PprPartitions, ChangeNoBit) {
     queries.erase(queries.begin(), queries.end() - 2);
     const Starts few = starts_of(queries);
     for (const ppr::Options& options : methods_by_turns_weighted()) {
-      const Starts& starts = goes_one_by_one(options) ? few : all;  // many rounds each
+      const Starts& starts = is_one_by_one(options) ? few : all;  // many rounds each
       const Ran whole = ran(device, graph, starts, options);
       EXPECT_EQ(whole.stats.traffic.partitions, 1u);
       EXPECT_EQ(whole.stats.traffic.list_rounds, 0u);

@@ -25,9 +25,9 @@ ppr::QueryRoute route_of(const ppr::RouteLimits& limits) {
 std::vector<std::uint64_t> workspaces_of(ppr::QueryRoute& route, std::uint64_t queries) {
   std::vector<std::uint64_t> workspaces;
   route.begin(queries);
-  while (!route.goes_side_by_side(queries)) {
+  while (!route.prefers_dense_rows(queries)) {
     workspaces.push_back(route.workspace().limit);
-    if (route.workspace().takes_all()) break;
+    if (route.workspace().holds_all()) break;
     route.outgrown(queries);
   }
   return workspaces;
@@ -41,12 +41,12 @@ struct Went {
 Went ask_alone(ppr::QueryRoute& route, std::uint64_t reached) {
   Went went{false, false};
   route.begin(1);
-  while (!(went.side_by_side = route.goes_side_by_side(1))) {
+  while (!(went.side_by_side = route.prefers_dense_rows(1))) {
     went.to_workspace = true;
     if (reached <= route.workspace().limit) break;
     route.outgrown(1);
   }
-  route.answered(reached);
+  route.record_answer(reached);
   return went;
 }
 
@@ -68,9 +68,9 @@ TEST(PprRoute, ComesToRowsOnceAWorkspaceIsAsLarge) {
       limits.blocks = blocks;
       ppr::QueryRoute route = route_of(limits);
       route.begin(100'000);
-      while (!route.goes_side_by_side(100'000)) {
+      while (!route.prefers_dense_rows(100'000)) {
         EXPECT_LT(route.workspace().bytes(), ppr::DenseShape{vertices}.query_bytes());
-        ASSERT_FALSE(route.workspace().takes_all());
+        ASSERT_FALSE(route.workspace().holds_all());
         route.outgrown(100'000);
       }
     }
@@ -107,24 +107,24 @@ TEST(PprRoute, LeavesOutWorkspacesThatHardlyAnyOfThoseWhoComeFit) {
   ppr::QueryRoute route = route_of(limits_of(kMiddling));
   const std::uint64_t batch = 10'000, left = 7000;
   EXPECT_GT(workspaces_of(route, batch).size(), 1u);  // of queries that the test does not know
-  for (std::uint64_t query = 0; query < batch; ++query) route.answered(query < left ? 100'000 : 100);
+  for (std::uint64_t query = 0; query < batch; ++query) route.record_answer(query < left ? 100'000 : 100);
   route.begin(batch);
-  ASSERT_FALSE(route.goes_side_by_side(batch));
+  ASSERT_FALSE(route.prefers_dense_rows(batch));
   ASSERT_EQ(route.workspace().limit, 2048u);
   route.outgrown(left);
-  EXPECT_TRUE(route.goes_side_by_side(left));
+  EXPECT_TRUE(route.prefers_dense_rows(left));
 }
 
 TEST(PprRoute, LooksBeyondAWorkspaceThatIsTooSmallForMost) {
   ppr::QueryRoute route = route_of(limits_of(kLarge));
   const std::uint64_t batch = 1000;
-  for (std::uint64_t query = 0; query < batch; ++query) route.answered(query < 500 ? 100 : 30'000);
+  for (std::uint64_t query = 0; query < batch; ++query) route.record_answer(query < 500 ? 100 : 30'000);
   route.begin(batch);
-  EXPECT_FALSE(route.goes_side_by_side(batch));
+  EXPECT_FALSE(route.prefers_dense_rows(batch));
   route.outgrown(500);
-  EXPECT_FALSE(route.goes_side_by_side(500));  // none fits this workspace, and all the next one
+  EXPECT_FALSE(route.prefers_dense_rows(500));  // none fits this workspace, and all the next one
   route.outgrown(500);
-  EXPECT_FALSE(route.goes_side_by_side(500));
+  EXPECT_FALSE(route.prefers_dense_rows(500));
   route.outgrown(500);
   EXPECT_EQ(route.workspace().limit, 131'072u);
 }
@@ -153,7 +153,7 @@ TEST(PprRoute, KeepsToOneWayWhereThereIsNoOther) {
   limits.rows = false;
   ppr::QueryRoute in_workspaces = route_of(limits);
   in_workspaces.begin(1);
-  EXPECT_FALSE(in_workspaces.goes_side_by_side(1));
+  EXPECT_FALSE(in_workspaces.prefers_dense_rows(1));
 
   limits = limits_of(kLarge);
   limits.workspaces = false;
@@ -163,9 +163,9 @@ TEST(PprRoute, KeepsToOneWayWhereThereIsNoOther) {
   ppr::QueryRoute either = route_of(limits_of(kMiddling));
   either.begin(1);
   either.outgrown(1);
-  EXPECT_TRUE(either.goes_side_by_side(1));
-  either.keep_to_workspaces();
-  EXPECT_FALSE(either.goes_side_by_side(1));
+  EXPECT_TRUE(either.prefers_dense_rows(1));
+  either.disable_rows();
+  EXPECT_FALSE(either.prefers_dense_rows(1));
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST(SubGraph, NeedsAllLists) {
 ppr::WorkspaceShape shape_of(const Graph& graph, std::uint64_t reached, bool weighted) {
   const std::uint64_t n = graph.vertices();
   ppr::WorkspaceShape shape = ppr::WorkspaceShape::of(reached, n, n, 3);
-  shape.sub_graphs = true, shape.weighted = weighted, shape.in_graph = graph.edges();
+  shape.sub_graphs = true, shape.weighted = weighted, shape.graph_edges = graph.edges();
   return shape.resized(reached, n);
 }
 

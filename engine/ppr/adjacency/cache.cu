@@ -14,10 +14,10 @@ namespace {
 
 constexpr const char* kPurpose = "lists in transit";
 /// Copied to the device at once: enough to fill the link, and little beside the cached lists.
-constexpr std::uint64_t kEdgesAtOnce = 1u << 20, kListsAtOnce = 1u << 16;
-constexpr std::uint64_t kPartOfHost = 16;
+constexpr std::uint64_t kStageEdges = 1u << 20, kStageLists = 1u << 16;
+constexpr std::uint64_t kHostFraction = 16;
 /// Lists that a thread copies at a time.
-constexpr std::uint64_t kListsOfThread = 256;
+constexpr std::uint64_t kListsPerTask = 256;
 constexpr unsigned kBlock = 256;
 
 /// How lists reach the host's threads: in host memory they are read in place, not copied to slots first.
@@ -30,29 +30,29 @@ PagingOptions feeder_paging(const Graph& graph, const PagingOptions& paging) {
 // ---- kernels
 
 __global__ void __launch_bounds__(kBlock)
-    place_lists_kernel(const CachedList* placed, std::uint64_t count, EdgeIndex* places, double* totals) {
+    place_lists_kernel(const CachedList* placed, std::uint64_t count, EdgeIndex* positions, double* totals) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x;
   if (i >= count) return;
-  places[placed[i].vertex] = placed[i].place;
+  positions[placed[i].vertex] = placed[i].position;
   if (totals != nullptr) totals[placed[i].vertex] = placed[i].total;
 }
 
 // ---- launchers
 
-void place_lists(const CachedList* placed, std::uint64_t count, EdgeIndex* places, double* totals,
-                 const cuda::Stream& stream) {
+void set_positions(const CachedList* placed, std::uint64_t count, EdgeIndex* positions, double* totals,
+                   const cuda::Stream& stream) {
   const auto blocks = static_cast<unsigned>((count + kBlock - 1) / kBlock);
-  place_lists_kernel<<<blocks, kBlock, 0, stream.get()>>>(placed, count, places, totals);
+  place_lists_kernel<<<blocks, kBlock, 0, stream.get()>>>(placed, count, positions, totals);
   cuda::check_launch("place_lists_kernel");
 }
 
 }  // namespace
 
 ListCache::Stage::Stage(const Graph& graph, const Options& options) {
-  const std::uint64_t bytes = host_budget().available() / kPartOfHost;
-  edges = std::min({graph.edges(), kEdgesAtOnce, bytes / edge_bytes(1, options.weighted)});
-  const std::uint64_t most = std::clamp<std::uint64_t>(graph.vertices(), 1, kListsAtOnce);
-  lists = std::clamp<std::uint64_t>(bytes / sizeof(CachedList), 1, most);
+  const std::uint64_t bytes = host_budget().available() / kHostFraction;
+  edges = std::min({graph.edges(), kStageEdges, bytes / edge_bytes(1, options.weighted)});
+  const std::uint64_t max_lists = std::clamp<std::uint64_t>(graph.vertices(), 1, kStageLists);
+  lists = std::clamp<std::uint64_t>(bytes / sizeof(CachedList), 1, max_lists);
 }
 
 ListCache::ListCache(const Device& device, const Graph& graph, const Options& options,
@@ -63,7 +63,7 @@ ListCache::ListCache(const Device& device, const Graph& graph, const Options& op
       options_(options),
       paging_(feeder_paging(graph, paging)),
       offsets_(device, graph.vertices() + 1, "the graph's offsets"),
-      places_(device, graph.vertices(), "positions of lists"),
+      positions_(device, graph.vertices(), "positions of lists"),
       totals_(device, options.weighted ? graph.vertices() : 0, "sums of weights"),
       missing_(device, (graph.vertices() + 63) / 64, "which lists are missing"),
       wanted_(graph.vertices()),
@@ -71,7 +71,7 @@ ListCache::ListCache(const Device& device, const Graph& graph, const Options& op
       staged_targets_(device, stage_.edges, kPurpose),
       staged_weights_(device, options.weighted ? stage_.edges : 0, kPurpose),
       staged_(device, stage_.lists, kPurpose),
-      staged_there_(device, stage_.lists, kPurpose),
+      staged_on_device_(device, stage_.lists, kPurpose),
       feeder_(std::move(shared)) {
   lists_.reserve(stage_.lists);
   if (paging_.shard || device.is_planning()) feeder();
@@ -91,40 +91,40 @@ void ListCache::describe(QueryRules& rules) const {
   rules.graph = graph_.out.view();
   rules.graph.offsets = offsets_.data();
   rules.graph.targets = targets_.data(), rules.graph.weights = weights_.data();
-  rules.places = places_.data(), rules.totals = totals_.data();
+  rules.positions = positions_.data(), rules.totals = totals_.data();
   rules.wanted = missing_.data();
 }
 
-bool ListCache::bring() {
+bool ListCache::fetch_missing() {
   const std::span<std::uint64_t> words = wanted_.words();
   copy_to_host(device_, words.data(), missing_.data(), missing_.bytes());
   std::uint64_t lists = 0, edges = 0;
-  wanted_.take_from(0, graph_.vertices(), [&](Vertex v) {
+  wanted_.for_each_while(0, graph_.vertices(), [&](Vertex v) {
     ++lists, edges += degree(v);
     return true;
   });
   const bool fits = edges <= capacity_ - used_;
   while (fits && lists != 0)
-    feeder().feed(wanted_, [&](const ListsAtHand& present) { lists -= take(present); });
+    feeder().feed(wanted_, [&](const AvailableLists& available) { lists -= add_lists(available); });
   clear(missing_, 0);
   return fits;
 }
 
 void ListCache::clear() {
   used_ = 0;
-  clear(places_, 0xff);
+  clear(positions_, 0xff);
 }
 
-void ListCache::give_back() {
+void ListCache::release() {
   clear();
   targets_ = Buffer<Vertex>(), weights_ = Buffer<float>();
   capacity_ = 0;
 }
 
-void ListCache::rest() {
-  give_back();
+void ListCache::release_all() {
+  release();
   if (paging_.shard || !feeder_) return;
-  brought_.add_later(feeder_->traffic());
+  earlier_traffic_.add(feeder_->traffic());
   feeder_.reset();
 }
 
@@ -135,10 +135,10 @@ void ListCache::throw_too_many_lists() const {
 }
 
 ListTraffic ListCache::traffic() const {
-  ListTraffic brought = brought_, sum = traffic_;
-  if (feeder_) brought.add_later(feeder_->traffic());
-  sum.partitions = brought.partitions, sum.read_bytes = brought.read_bytes;
-  sum.asked = brought.asked, sum.answered = brought.answered;
+  ListTraffic fetched = earlier_traffic_, sum = traffic_;
+  if (feeder_) fetched.add(feeder_->traffic());
+  sum.partitions = fetched.partitions, sum.read_bytes = fetched.read_bytes;
+  sum.requests_sent = fetched.requests_sent, sum.requests_received = fetched.requests_received;
   sum.host_to_device_bytes += offsets_.bytes();
   return sum;
 }
@@ -155,65 +155,65 @@ ListFeeder& ListCache::feeder() {
   return *feeder_;
 }
 
-std::uint64_t ListCache::take(const ListsAtHand& lists) {
-  std::uint64_t taken = 0;
+std::uint64_t ListCache::add_lists(const AvailableLists& lists) {
+  std::uint64_t added = 0;
   for (const ListRange& range : lists.ranges()) {
-    wanted_.take_from(range.begin, range.end, [&](Vertex v) {
-      const ListColumns list = range.of(v);
+    wanted_.for_each_while(range.begin, range.end, [&](Vertex v) {
+      const ListColumns list = range.list_of(v);
       if (list.targets == nullptr) return true;
-      add(v, list);
+      stage_list(v, list);
       wanted_.remove(v);
-      ++taken;
+      ++added;
       return true;
     });
   }
-  send();
-  return taken;
+  flush();
+  return added;
 }
 
-void ListCache::add(Vertex v, const ListColumns& list) {
-  if (lists_.size() == stage_.lists || waiting_ + degree(v) > stage_.edges) send();
-  staged_.data()[lists_.size()] = {used_ + waiting_, 0, v};
+void ListCache::stage_list(Vertex v, const ListColumns& list) {
+  if (lists_.size() == stage_.lists || staged_edges_ + degree(v) > stage_.edges) flush();
+  staged_.data()[lists_.size()] = {used_ + staged_edges_, 0, v};
   lists_.push_back(list);
-  waiting_ += degree(v);
+  staged_edges_ += degree(v);
 }
 
 /// Copies the waiting lists to the device, side by side. One larger than the stage is alone, and not staged.
-void ListCache::send() {
+void ListCache::flush() {
   if (lists_.empty()) return;
-  const bool fits = waiting_ <= stage_.edges;
-  parallel_blocks(device_.threads(), lists_.size(), kListsOfThread,
+  const bool fits = staged_edges_ <= stage_.edges;
+  parallel_blocks(device_.threads(), lists_.size(), kListsPerTask,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    for (std::uint64_t i = begin; i < end; ++i) stage(i, fits);
+                    for (std::uint64_t i = begin; i < end; ++i) copy_to_stage(i, fits);
                   });
   const EdgeIndex first = graph_.out.offsets.data()[staged_.data()[0].vertex];
-  up(targets_.data() + used_, fits ? staged_targets_.data() : lists_[0].targets + first,
-     waiting_ * sizeof(Vertex));
+  upload(targets_.data() + used_, fits ? staged_targets_.data() : lists_[0].targets + first,
+         staged_edges_ * sizeof(Vertex));
   if (options_.weighted)
-    up(weights_.data() + used_, fits ? staged_weights_.data() : lists_[0].weights + first,
-       waiting_ * sizeof(float));
-  up(staged_there_.data(), staged_.data(), lists_.size() * sizeof(CachedList));
-  place_lists(staged_there_.data(), lists_.size(), places_.data(), totals_.data(), stream_);
+    upload(weights_.data() + used_, fits ? staged_weights_.data() : lists_[0].weights + first,
+           staged_edges_ * sizeof(float));
+  upload(staged_on_device_.data(), staged_.data(), lists_.size() * sizeof(CachedList));
+  set_positions(staged_on_device_.data(), lists_.size(), positions_.data(), totals_.data(), stream_);
   stream_.wait("bringing lists");
-  used_ += std::exchange(waiting_, 0);
+  used_ += std::exchange(staged_edges_, 0);
   lists_.clear();
   ++traffic_.partition_transfers;
 }
 
 /// Copies a list to the stage, if it fits. Weights are added in the list's order, as a single thread does.
-void ListCache::stage(std::uint64_t i, bool fits) {
+void ListCache::copy_to_stage(std::uint64_t i, bool fits) {
   CachedList& placed = staged_.data()[i];
   const std::uint64_t size = degree(placed.vertex);
   const EdgeIndex first = graph_.out.offsets.data()[placed.vertex];
-  if (fits) std::copy_n(lists_[i].targets + first, size, staged_targets_.data() + (placed.place - used_));
+  if (fits) std::copy_n(lists_[i].targets + first, size, staged_targets_.data() + (placed.position - used_));
   if (!options_.weighted) return;
   const float* const weights = lists_[i].weights + first;
-  if (fits) std::copy_n(weights, size, staged_weights_.data() + (placed.place - used_));
+  if (fits) std::copy_n(weights, size, staged_weights_.data() + (placed.position - used_));
   for (std::uint64_t edge = 0; edge < size; ++edge) placed.total += static_cast<double>(weights[edge]);
 }
 
-void ListCache::up(void* to, const void* from, std::uint64_t bytes) {
-  cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_.get()), "bringing lists");
+void ListCache::upload(void* target, const void* source, std::uint64_t bytes) {
+  cuda::check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_.get()), "bringing lists");
   traffic_.host_to_device_bytes += bytes;
 }
 

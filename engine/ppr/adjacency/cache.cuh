@@ -31,7 +31,7 @@ namespace sluice::ppr {
 
 /// A list to be put into the cache.
 struct CachedList {
-  EdgeIndex place = 0;
+  EdgeIndex position = 0;
   double total = 0;  ///< sum of its weights
   Vertex vertex = 0;
 };
@@ -51,13 +51,13 @@ class ListCache {
   void describe(QueryRules& rules) const;
   /// Fetches all lists that queries have noted, in any order: no result depends on it. No query may run.
   /// False if they do not fit beside the cached ones: then nothing is fetched, and the notes are cleared.
-  bool bring();
+  bool fetch_missing();
   /// Drops all lists.
   void clear();
   /// Frees the memory of lists, and drops them all.
-  void give_back();
+  void release();
   /// The same, and frees memory of the host.
-  void rest();
+  void release_all();
   /// Other ranks may still need lists of this one; returns once none does.
   void finish() {
     if (feeder_) feeder_->finish();
@@ -68,7 +68,8 @@ class ListCache {
   std::uint64_t bytes() const { return targets_.bytes() + weights_.bytes(); }
   /// Device memory for their places, beside the lists.
   std::uint64_t index_bytes() const {
-    return offsets_.bytes() + places_.bytes() + totals_.bytes() + missing_.bytes() + staged_there_.bytes();
+    return offsets_.bytes() + positions_.bytes() + totals_.bytes() + missing_.bytes() +
+           staged_on_device_.bytes();
   }
   /// Copies to the device, and what was read from files and ranks for them.
   ListTraffic traffic() const;
@@ -90,11 +91,11 @@ class ListCache {
   }
   ListFeeder& feeder();
   /// Takes the wanted lists of these; returns their number.
-  std::uint64_t take(const ListsAtHand& lists);
-  void add(Vertex v, const ListColumns& list);
-  void send();
-  void stage(std::uint64_t i, bool fits);
-  void up(void* to, const void* from, std::uint64_t bytes);
+  std::uint64_t add_lists(const AvailableLists& lists);
+  void stage_list(Vertex v, const ListColumns& list);
+  void flush();
+  void copy_to_stage(std::uint64_t i, bool fits);
+  void upload(void* target, const void* source, std::uint64_t bytes);
 
   const Device& device_;
   const Device host_;  ///< where feeders have their memory
@@ -103,7 +104,7 @@ class ListCache {
   PagingOptions paging_;  ///< of feeders
   cuda::Stream stream_;
   Buffer<EdgeIndex> offsets_;      ///< [vertices + 1] the graph's
-  Buffer<EdgeIndex> places_;       ///< [vertices] where lists begin
+  Buffer<EdgeIndex> positions_;    ///< [vertices] where lists begin
   Buffer<double> totals_;          ///< [vertices] sums of weights; empty unless the run is weighted
   Buffer<std::uint64_t> missing_;  ///< bitmap of missing lists, 64 vertices a word
   WantedLists wanted_;
@@ -114,11 +115,11 @@ class ListCache {
   Staging<Vertex> staged_targets_;
   Staging<float> staged_weights_;
   Staging<CachedList> staged_;
-  Buffer<CachedList> staged_there_;
+  Buffer<CachedList> staged_on_device_;
   std::vector<ListColumns> lists_;  ///< that wait to be copied
-  std::uint64_t waiting_ = 0;       ///< their edges
+  std::uint64_t staged_edges_ = 0;  ///< their edges
   std::shared_ptr<ListFeeder> feeder_;
-  ListTraffic traffic_, brought_;  ///< brought_: by earlier feeders
+  ListTraffic traffic_, earlier_traffic_;  ///< earlier_traffic_: by earlier feeders
 };
 
 }  // namespace sluice::ppr

@@ -27,14 +27,14 @@ class PageFeeder final : public ListFeeder {
              std::uint64_t bytes)
       : pages_(device, rows_of(graph, options, 0, graph.vertices()), options.weighted, paging, bytes) {}
 
-  void feed(const WantedLists& wanted, const Work& work) override {
+  void feed(const WantedLists& wanted, const Consumer& consume) override {
     pages_.for_each([&](std::uint32_t p) { return wanted.count(pages_.begin(p), pages_.end(p)); },
                     [&](std::span<const SweepPage> pages) {
                       ranges_.clear();
                       for (const SweepPage& page : pages)
                         ranges_.push_back({page.begin, page.end, {page.sources, page.weights}});
                       std::ranges::sort(ranges_, {}, &ListRange::begin);
-                      work(ListsAtHand(ranges_));
+                      consume(AvailableLists(ranges_));
                     });
   }
 
@@ -57,13 +57,14 @@ struct PairLimits {
   /// has: with half of them, four ranks took 26 supersteps instead of 16, and 17% longer.
   static PairLimits of(const Graph& graph, std::uint64_t longest, std::uint64_t bytes,
                        std::uint64_t edge_bytes, std::uint64_t ranks) {
-    const std::uint64_t all = graph.edges(), most = std::min(all, 4 * all / ranks),
-                        edges = std::max<std::uint64_t>(std::min(most, bytes / (2 * edge_bytes)) / ranks, 1);
+    const std::uint64_t all = graph.edges(), max_edges = std::min(all, 4 * all / ranks),
+                        edges =
+                            std::max<std::uint64_t>(std::min(max_edges, bytes / (2 * edge_bytes)) / ranks, 1);
     return {std::max<std::uint64_t>(edges / 4, 16), edges, longest};
   }
-  std::uint64_t edges_of_all(std::uint64_t ranks) const { return ranks * edges + longest; }
+  std::uint64_t total_edges(std::uint64_t ranks) const { return ranks * edges + longest; }
   /// Lists that may be requested from all ranks.
-  std::uint64_t lists_of(const Ownership& owners) const {
+  std::uint64_t max_lists(const Ownership& owners) const {
     std::uint64_t sum = 0;
     for (std::uint64_t r = 0; r < owners.size(); ++r) sum += std::min(lists, owners.count(r));
     return sum;
@@ -72,8 +73,8 @@ struct PairLimits {
 
 /// The buffers are in host memory, on any device.
 PairLimits limits_of(const Device& device, const Graph& graph, const Options& options, Communicator& ranks) {
-  constexpr std::uint64_t kPart = 8, kMost = 64u << 20;
-  std::uint64_t bytes[] = {std::min(host_budget().available() / kPart, kMost)};
+  constexpr std::uint64_t kFraction = 8, kMaxBytes = 64u << 20;
+  std::uint64_t bytes[] = {std::min(host_budget().available() / kFraction, kMaxBytes)};
   ranks.all_reduce(bytes, Reduce::min, "the ranks' budgets");
   return PairLimits::of(graph, longest_list(graph.out.offsets.span(), device.threads()), bytes[0],
                         edge_bytes(1, options.weighted), static_cast<std::uint64_t>(ranks.size()));
@@ -87,36 +88,36 @@ class RankFeeder final : public ListFeeder {
         offsets_(graph.out.offsets.data()),
         weighted_(options.weighted),
         limits_(limits_of(device, graph, options, ranks_)),
-        questions_(size() * std::min(limits_.lists, router_.last() - router_.first()), kLists),
-        targets_(limits_.edges_of_all(size()), kLists),
-        weights_(weighted_ ? targets_.size() : 0, kLists),
-        found_targets_(targets_.size(), kLists),
-        found_weights_(weights_.size(), kLists),
-        asked_(limits_.lists_of(router_.owners()), kLists),
-        columns_(asked_.size(), kLists),
-        places_(questions_.size(), kLists) {
+        requests_(size() * std::min(limits_.lists, router_.last() - router_.first()), kLists),
+        received_targets_(limits_.total_edges(size()), kLists),
+        received_weights_(weighted_ ? received_targets_.size() : 0, kLists),
+        reply_targets_(received_targets_.size(), kLists),
+        reply_weights_(received_weights_.size(), kLists),
+        requested_(limits_.max_lists(router_.owners()), kLists),
+        columns_(requested_.size(), kLists),
+        reply_positions_(requests_.size(), kLists) {
     const SweepRows rows = rows_of(graph, options, router_.first(), router_.last());
     if (rows.csr.edges == 0) return;  // no query requests an empty list
     // The rest of the memory is for queries.
     pages_.emplace(device, rows, weighted_, paging, device.memory().available() / 2);
   }
 
-  void feed(const WantedLists& wanted, const Work& work) override {
-    ask(wanted);
-    answer(true);
-    take(work);
+  void feed(const WantedLists& wanted, const Consumer& consume) override {
+    select_requests(wanted);
+    serve(true);
+    deliver(consume);
   }
 
   void finish() override {
     counts_.assign(size(), 0);
-    wanted_edges_.assign(size(), 0);
-    while (answer(false)) continue;
+    requested_edges_.assign(size(), 0);
+    while (serve(false)) continue;
   }
 
   ListTraffic traffic() const override {
     ListTraffic traffic;
     if (pages_) traffic = {pages_->traffic()};
-    traffic.asked = asked_of_others_, traffic.answered = answered_to_others_;
+    traffic.requests_sent = requests_sent_, traffic.requests_received = requests_received_;
     return traffic;
   }
 
@@ -125,39 +126,40 @@ class RankFeeder final : public ListFeeder {
   std::uint64_t degree(Vertex v) const { return offsets_[v + std::uint64_t{1}] - offsets_[v]; }
 
   /// Requests as many lists of every rank as may travel, those of small ids first.
-  void ask(const WantedLists& wanted) {
+  void select_requests(const WantedLists& wanted) {
     counts_.assign(size(), 0);
-    wanted_edges_.assign(size(), 0);
+    requested_edges_.assign(size(), 0);
     ranges_.clear();
     const Ownership& owners = router_.owners();
-    std::uint64_t asked = 0;
+    std::uint64_t requested = 0;
     for (std::size_t r = 0; r < size(); ++r) {
-      std::uint64_t& edges = wanted_edges_[r];
-      const std::uint64_t first = asked, longest = r == owner_of_longer() ? limits_.longest : 0,
-                          most = limits_.edges + longest;
-      const std::uint64_t end = wanted.take_from(owners.begin(r), owners.end(r), [&](Vertex v) {
-        if (degree(v) > most) return true;  // it waits for this owner's turn
-        if (asked - first == limits_.lists || edges + degree(v) > most) return false;
+      std::uint64_t& edges = requested_edges_[r];
+      const std::uint64_t first = requested, longest = r == long_list_owner() ? limits_.longest : 0,
+                          max_edges = limits_.edges + longest;
+      const std::uint64_t end = wanted.for_each_while(owners.begin(r), owners.end(r), [&](Vertex v) {
+        if (degree(v) > max_edges) return true;  // it waits for this owner's turn
+        if (requested - first == limits_.lists || edges + degree(v) > max_edges) return false;
         edges += degree(v);
-        asked_[asked++] = v;
+        requested_[requested++] = v;
         return true;
       });
-      counts_[r] = asked - first;
-      if (r != router_.own_rank()) asked_of_others_ += counts_[r];
+      counts_[r] = requested - first;
+      if (r != router_.own_rank()) requests_sent_ += counts_[r];
       if (counts_[r] == 0) continue;
-      ListRange range{owners.begin(r), end, {}, {asked_.data() + first, counts_[r]}, columns_.data() + first};
+      ListRange range{
+          owners.begin(r), end, {}, {requested_.data() + first, counts_[r]}, columns_.data() + first};
       ranges_.push_back(range);
     }
   }
 
   /// The owner that may be asked for longer lists: another one for each rank in every superstep.
-  std::size_t owner_of_longer() const { return (router_.own_rank() + supersteps_) % size(); }
+  std::size_t long_list_owner() const { return (router_.own_rank() + supersteps_) % size(); }
 
   /// How many lists each rank requests from this one; empty once no rank works any more. A rank that works
   /// sends one more than it requests, so that no other message is needed.
-  std::vector<std::uint64_t> counts_asked(bool works) const {
+  std::vector<std::uint64_t> exchange_counts(bool active) const {
     std::vector<std::uint64_t> counts = counts_;
-    for (std::uint64_t& count : counts) count += works;
+    for (std::uint64_t& count : counts) count += active;
     counts = router_.exchange_counts(counts, kLists);
     if (std::ranges::count(counts, 0u) == std::ssize(counts)) return {};
     for (std::uint64_t& count : counts) count -= std::min<std::uint64_t>(count, 1);
@@ -166,34 +168,36 @@ class RankFeeder final : public ListFeeder {
 
   /// Looks up the lists that ranks have requested from this one, in the order of the requests, and sends
   /// them. False once no rank works any more.
-  bool answer(bool works) {
-    const std::vector<std::uint64_t> asked_by = counts_asked(works);
-    if (asked_by.empty()) return false;
+  bool serve(bool active) {
+    const std::vector<std::uint64_t> request_counts = exchange_counts(active);
+    if (request_counts.empty()) return false;
     ++supersteps_;
-    router_.send(asked_.data(), questions_.data(), counts_, asked_by, kLists);
-    const std::span<const Vertex> questions(questions_.data(), std::reduce(asked_by.begin(), asked_by.end()));
-    edges_of_.assign(size(), 0);
-    std::uint64_t at = 0, place = 0;
+    router_.send(requested_.data(), requests_.data(), counts_, request_counts, kLists);
+    const std::span<const Vertex> requests(requests_.data(),
+                                           std::reduce(request_counts.begin(), request_counts.end()));
+    reply_edges_.assign(size(), 0);
+    std::uint64_t at = 0, position = 0;
     for (std::size_t r = 0; r < size(); ++r) {
-      if (r != router_.own_rank()) answered_to_others_ += asked_by[r];
-      for (std::uint64_t end = at + asked_by[r]; at < end; ++at) {
-        places_[at] = place;
-        place += degree(questions[at]);
-        edges_of_[r] += degree(questions[at]);
+      if (r != router_.own_rank()) requests_received_ += request_counts[r];
+      for (std::uint64_t end = at + request_counts[r]; at < end; ++at) {
+        reply_positions_[at] = position;
+        position += degree(requests[at]);
+        reply_edges_[r] += degree(requests[at]);
       }
     }
-    if (!questions.empty()) look_up(questions, asked_by);
-    router_.send(found_targets_.data(), targets_.data(), edges_of_, wanted_edges_, kLists);
-    if (weighted_) router_.send(found_weights_.data(), weights_.data(), edges_of_, wanted_edges_, kLists);
+    if (!requests.empty()) look_up_lists(requests, request_counts);
+    router_.send(reply_targets_.data(), received_targets_.data(), reply_edges_, requested_edges_, kLists);
+    if (weighted_)
+      router_.send(reply_weights_.data(), received_weights_.data(), reply_edges_, requested_edges_, kLists);
     return true;
   }
 
-  void look_up(std::span<const Vertex> questions, const std::vector<std::uint64_t>& asked_by) {
+  void look_up_lists(std::span<const Vertex> requests, const std::vector<std::uint64_t>& request_counts) {
     /// Calls use(from, to) for each rank: its requests [from, to) are for rows [begin, end).
-    const auto for_each_asked = [&](std::uint64_t begin, std::uint64_t end, auto&& use) {
+    const auto for_each_request_range = [&](std::uint64_t begin, std::uint64_t end, auto&& use) {
       std::uint64_t at = 0;
-      for (const std::uint64_t count : asked_by) {
-        const auto some = questions.subspan(at, count);
+      for (const std::uint64_t count : request_counts) {
+        const auto some = requests.subspan(at, count);
         const auto from = std::ranges::lower_bound(some, router_.first() + begin),
                    to = std::ranges::lower_bound(some, router_.first() + end);
         use(at + static_cast<std::uint64_t>(from - some.begin()),
@@ -201,40 +205,40 @@ class RankFeeder final : public ListFeeder {
         at += count;
       }
     };
-    const auto asked_of = [&](std::uint32_t p) {
-      std::uint64_t asked = 0;
-      for_each_asked(pages_->begin(p), pages_->end(p),
-                     [&](std::uint64_t from, std::uint64_t to) { asked += to - from; });
-      return asked;
+    const auto requests_in = [&](std::uint32_t p) {
+      std::uint64_t requested = 0;
+      for_each_request_range(pages_->begin(p), pages_->end(p),
+                             [&](std::uint64_t from, std::uint64_t to) { requested += to - from; });
+      return requested;
     };
-    pages_->for_each(asked_of, [&](std::span<const SweepPage> pages) {
+    pages_->for_each(requests_in, [&](std::span<const SweepPage> pages) {
       for (const SweepPage& page : pages) {
-        for_each_asked(page.begin, page.end, [&](std::uint64_t from, std::uint64_t to) {
-          for (; from < to; ++from) copy(questions[from], page, places_[from]);
+        for_each_request_range(page.begin, page.end, [&](std::uint64_t from, std::uint64_t to) {
+          for (; from < to; ++from) copy(requests[from], page, reply_positions_[from]);
         });
       }
     });
   }
 
-  void copy(Vertex v, const SweepPage& page, std::uint64_t place) {
-    std::copy_n(page.sources + offsets_[v], degree(v), found_targets_.data() + place);
-    if (weighted_) std::copy_n(page.weights + offsets_[v], degree(v), found_weights_.data() + place);
+  void copy(Vertex v, const SweepPage& page, std::uint64_t position) {
+    std::copy_n(page.sources + offsets_[v], degree(v), reply_targets_.data() + position);
+    if (weighted_) std::copy_n(page.weights + offsets_[v], degree(v), reply_weights_.data() + position);
   }
 
   /// Received lists are in the order of the requests.
-  void take(const Work& work) {
-    const Vertex* const targets = targets_.data();
-    const float* const weights = weighted_ ? weights_.data() : nullptr;
-    std::uint64_t place = 0, asked = 0;
+  void deliver(const Consumer& consume) {
+    const Vertex* const targets = received_targets_.data();
+    const float* const weights = weighted_ ? received_weights_.data() : nullptr;
+    std::uint64_t position = 0, requested = 0;
     for (const ListRange& range : ranges_) {
-      for (const Vertex v : range.only) {
-        ListColumns& list = columns_[asked++];
-        list.targets = rebase(targets + place, offsets_[v]);
-        list.weights = weighted_ ? rebase(weights + place, offsets_[v]) : nullptr;
-        place += degree(v);
+      for (const Vertex v : range.vertices) {
+        ListColumns& list = columns_[requested++];
+        list.targets = rebase(targets + position, offsets_[v]);
+        list.weights = weighted_ ? rebase(weights + position, offsets_[v]) : nullptr;
+        position += degree(v);
       }
     }
-    work(ListsAtHand(ranges_));
+    consume(AvailableLists(ranges_));
   }
 
   Communicator& ranks_;
@@ -243,20 +247,21 @@ class RankFeeder final : public ListFeeder {
   bool weighted_;
   PairLimits limits_;
   std::optional<SweepPages> pages_;
-  // asked_: requests of this rank by rank, each ascending; columns_: where the lists are, once received.
-  HostArray<Vertex> questions_;  ///< received from the ranks
-  HostArray<Vertex> targets_;
-  HostArray<float> weights_;
-  HostArray<Vertex> found_targets_;
-  HostArray<float> found_weights_;
-  HostArray<Vertex> asked_;
+  // requested_: requests of this rank by rank, each ascending; columns_: where the lists are, once received.
+  HostArray<Vertex> requests_;  ///< received from the ranks
+  HostArray<Vertex> received_targets_;
+  HostArray<float> received_weights_;
+  HostArray<Vertex> reply_targets_;
+  HostArray<float> reply_weights_;
+  HostArray<Vertex> requested_;
   HostArray<ListColumns> columns_;
-  HostArray<std::uint64_t> places_;  ///< places of the lists requested from this rank, in found_targets_
-  std::vector<std::uint64_t> counts_, wanted_edges_;  ///< requested by this rank, by rank
-  std::vector<std::uint64_t> edges_of_;               ///< requested by each rank
+  HostArray<std::uint64_t>
+      reply_positions_;  ///< places of the lists requested from this rank, in reply_targets_
+  std::vector<std::uint64_t> counts_, requested_edges_;  ///< requested by this rank, by rank
+  std::vector<std::uint64_t> reply_edges_;               ///< requested by each rank
   std::vector<ListRange> ranges_;
   std::uint64_t supersteps_ = 0;  ///< the same on all ranks
-  std::uint64_t asked_of_others_ = 0, answered_to_others_ = 0;
+  std::uint64_t requests_sent_ = 0, requests_received_ = 0;
 };
 
 }  // namespace

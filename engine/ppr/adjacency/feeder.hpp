@@ -20,9 +20,9 @@ class ListFeeder {
   virtual ~ListFeeder() = default;
 
   /// Uses these lists before it returns: no query waits for one of them any more.
-  using Work = std::function<void(const ListsAtHand&)>;
-  /// Passes wanted lists to `work`, some at a time; perhaps not all of them in one call.
-  virtual void feed(const WantedLists& wanted, const Work& work) = 0;
+  using Consumer = std::function<void(const AvailableLists&)>;
+  /// Passes wanted lists to `consume`, some at a time; perhaps not all of them in one call.
+  virtual void feed(const WantedLists& wanted, const Consumer& consume) = 0;
   /// This rank wants no more lists. Other ranks may still need its lists; returns once none does.
   virtual void finish() {}
   virtual ListTraffic traffic() const = 0;

@@ -11,19 +11,22 @@ namespace sluice::ppr {
 namespace {
 
 /// In-edges get at most a quarter of the free memory: most of it is for queries.
-constexpr std::uint64_t kShareOfInEdges = 4;
+constexpr std::uint64_t kInEdgeFraction = 4;
 
 /// Copies a column to the device, and points `column` there.
 template <class T>
-void bring(const Device& device, Buffer<T>& to, const T*& column, std::uint64_t size, const char* purpose) {
-  to = Buffer<T>(device, size, purpose);
-  copy_to_device(device, to.data(), column, to.bytes());
-  column = to.data();
+void upload(const Device& device, Buffer<T>& buffer, const T*& column, std::uint64_t size,
+            const char* purpose) {
+  buffer = Buffer<T>(device, size, purpose);
+  copy_to_device(device, buffer.data(), column, buffer.bytes());
+  column = buffer.data();
 }
 
 /// Copies lists to the device, with weights if the view has them.
-void bring(const Device& device, std::optional<SweepLists>& to, CsrView& view, const char* purpose) {
-  const SweepPage lists = to.emplace(device, view, view.weights != nullptr, purpose, nullptr).whole();
+void upload(const Device& device, std::optional<SweepLists>& lists_on_device, CsrView& view,
+            const char* purpose) {
+  const SweepPage lists =
+      lists_on_device.emplace(device, view, view.weights != nullptr, purpose, nullptr).whole();
   view.targets = lists.sources, view.weights = lists.weights;
 }
 
@@ -44,12 +47,12 @@ InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const
   long_rows_ = Buffer<Vertex>(device, long_rows.size(), "in-edges");
   copy_to_device(device, long_rows_.data(), long_rows.data(), long_rows_.bytes());
   const std::uint64_t* column = reciprocals.data();
-  bring(device, reciprocals_, column, reciprocals.size(), "reciprocals of degrees");
+  upload(device, reciprocals_, column, reciprocals.size(), "reciprocals of degrees");
   view_ = graph.directed ? rows.view() : out;
   if (!graph.directed) return;
   if (out.weights == nullptr) view_.weights = nullptr;
-  bring(device, lists_, view_, "in-edges");
-  bring(device, offsets_, view_.offsets, view_.vertices + 1, "in-edges");
+  upload(device, lists_, view_, "in-edges");
+  upload(device, offsets_, view_.offsets, view_.vertices + 1, "in-edges");
 }
 
 GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Options& options, bool in_place)
@@ -60,19 +63,19 @@ GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Opt
                                          ? HostArray<double>(view_.vertices, "sums of weights")
                                          : weight_totals(view_, device.threads());
     const double* sums = totals.data();
-    bring(device, totals_, sums, view_.vertices, "sums of weights");
+    upload(device, totals_, sums, view_.vertices, "sums of weights");
   }
   if (in_place) {
     locks_ = lock_lists(device, view_);
   } else {
-    bring(device, lists_, view_, "the graph's edges");
+    upload(device, lists_, view_, "the graph's edges");
   }
-  bring(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
+  upload(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
 }
 
 GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, std::unique_ptr<PeerLists> lists)
     : device_(device), graph_(graph), view_(graph.out.view()), in_place_(false), peers_(std::move(lists)) {
-  bring(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
+  upload(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
   view_.targets = peers_->targets(), view_.weights = peers_->weights();
 }
 
@@ -82,7 +85,7 @@ const InEdgesOnDevice* GraphOnDevice::in_edges() {
     return std::make_unique<InEdgesOnDevice>(device, graph_, view_);
   };
   try {
-    if (planned_bytes(device_, make) <= device_.memory().available() / kShareOfInEdges) in_ = make(device_);
+    if (planned_bytes(device_, make) <= device_.memory().available() / kInEdgeFraction) in_ = make(device_);
   } catch (const BudgetError&) {  // too little host memory to build in-edges
   }
   return in_.get();

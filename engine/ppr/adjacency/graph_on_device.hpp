@@ -53,7 +53,7 @@ class GraphOnDevice {
   /// [vertices] sums of weights; null unless the run is weighted.
   const double* totals() const { return peers_ ? peers_->totals() : totals_.data(); }
   /// [vertices] where each list begins in the view's columns; null: as offsets say.
-  const EdgeIndex* places() const { return peers_ ? peers_->places() : nullptr; }
+  const EdgeIndex* positions() const { return peers_ ? peers_->positions() : nullptr; }
   bool in_place() const { return in_place_; }
   /// True if this device holds all lists.
   bool is_whole() const { return !in_place_ && !peers_; }

@@ -14,28 +14,28 @@ class InEdges {
  public:
   /// Keeps a reference to the graph. Throws BudgetError.
   InEdges(const Device& device, const Graph& graph)
-      : stored_(graph.directed && !are_made(graph) ? graph.in : graph.out) {
+      : stored_(graph.directed && !must_build(graph) ? graph.in : graph.out) {
     if (device.is_planning()) {
       host_budget().charge_and_release(peak_bytes(graph), "in-edges");
-    } else if (are_made(graph)) {
-      made_ = transpose(graph.out, device.threads());
+    } else if (must_build(graph)) {
+      built_ = transpose(graph.out, device.threads());
     }
   }
 
   /// In a run that is only planned, out-edges stand for in-edges that would be built.
-  const Csr& rows() const { return made_.offsets.empty() ? stored_ : made_; }
+  const Csr& rows() const { return built_.offsets.empty() ? stored_ : built_; }
   /// Peak bytes of the constructor; 0 if nothing is built. It is a sum, because queries use it while they
   /// run: a plan of host memory would also count what other threads of the process allocate.
   static std::uint64_t peak_bytes(const Graph& graph) {
-    return are_made(graph) ? transpose_bytes(graph.out) : 0;
+    return must_build(graph) ? transpose_bytes(graph.out) : 0;
   }
 
  private:
-  static bool are_made(const Graph& graph) {
+  static bool must_build(const Graph& graph) {
     return graph.directed && (graph.in.offsets.empty() || graph.in.targets.size() != graph.edges());
   }
 
-  Csr made_;
+  Csr built_;
   const Csr& stored_;
 };
 

@@ -21,29 +21,29 @@ struct ListColumns {
 struct ListRange {
   std::uint64_t begin = 0, end = 0;
   ListColumns columns;
-  std::span<const Vertex> only{};     ///< ascending; empty: all vertices of the range
-  const ListColumns* each = nullptr;  ///< for each of `only`, in place of `columns`
+  std::span<const Vertex> vertices{};           ///< ascending; empty: all vertices of the range
+  const ListColumns* vertex_columns = nullptr;  ///< for each of `vertices`, in place of `columns`
 
-  ListColumns of(Vertex v) const {
-    if (each == nullptr) return columns;
-    const auto at = std::ranges::lower_bound(only, v);
-    return at != only.end() && *at == v ? each[at - only.begin()] : ListColumns{};
+  ListColumns list_of(Vertex v) const {
+    if (vertex_columns == nullptr) return columns;
+    const auto found = std::ranges::lower_bound(vertices, v);
+    return found != vertices.end() && *found == v ? vertex_columns[found - vertices.begin()] : ListColumns{};
   }
 };
 
 /// All available lists, as ranges in ascending order that do not overlap.
-class ListsAtHand {
+class AvailableLists {
  public:
-  ListsAtHand() = default;
-  explicit ListsAtHand(std::span<const ListRange> ranges) : ranges_(ranges) {}
+  AvailableLists() = default;
+  explicit AvailableLists(std::span<const ListRange> ranges) : ranges_(ranges) {}
 
   std::span<const ListRange> ranges() const { return ranges_; }
-  ListColumns of(Vertex v) const {
-    const auto behind =
+  ListColumns list_of(Vertex v) const {
+    const auto next_range =
         std::upper_bound(ranges_.begin(), ranges_.end(), v,
                          [](Vertex vertex, const ListRange& range) { return vertex < range.begin; });
-    if (behind == ranges_.begin() || v >= behind[-1].end) return {};
-    return behind[-1].of(v);
+    if (next_range == ranges_.begin() || v >= next_range[-1].end) return {};
+    return next_range[-1].list_of(v);
   }
 
  private:

@@ -29,35 +29,35 @@ class PeerLists {
                                          const PagingOptions& paging);
   ~PeerLists();
 
-  /// The list of vertex v begins at `targets() + places()[v]`, its weights, if the run reads them, at
-  /// `weights() + places()[v]`. In device memory.
+  /// The list of vertex v begins at `targets() + positions()[v]`, its weights, if the run reads them, at
+  /// `weights() + positions()[v]`. In device memory.
   const Vertex* targets() const { return targets_; }
   const float* weights() const { return weights_; }
-  const EdgeIndex* places() const { return places_.data(); }
+  const EdgeIndex* positions() const { return positions_.data(); }
   /// [vertices] sums of weights; null unless the run is weighted. In device memory.
   const double* totals() const { return totals_.data(); }
 
   /// Of this rank: bytes on its device, and bytes read from a file.
-  std::uint64_t bytes() const { return part_.bytes() + places_.bytes() + totals_.bytes(); }
+  std::uint64_t bytes() const { return part_.bytes() + positions_.bytes() + totals_.bytes(); }
   std::uint64_t read_bytes() const { return read_bytes_; }
 
   /// Queries of this rank read no more lists. Returns once those of all other ranks read none.
   void finish();
 
  private:
-  /// `most`: edges of the largest part.
+  /// `max_edges`: edges of the largest part.
   PeerLists(const Device& device, const Graph& graph, const Options& options, Communicator& ranks,
-            Ownership owners, std::uint64_t most);
-  void bring(const Device& device, const Graph& graph, const Options& options);
+            Ownership owners, std::uint64_t max_edges);
+  void load_part(const Device& device, const Graph& graph, const Options& options);
   bool connect(const Device& device, const Graph& graph);
 
   Router router_;       ///< by vertex; each rank holds the lists of its own vertices
-  std::uint64_t most_;  ///< edges of the largest part: offset of weights behind targets
+  std::uint64_t max_part_edges_;  ///< edges of the largest part: offset of weights behind targets
   Buffer<Vertex> part_;
   std::unique_ptr<PeerMemory> peers_;
   const Vertex* targets_ = nullptr;
   const float* weights_ = nullptr;
-  Buffer<EdgeIndex> places_;
+  Buffer<EdgeIndex> positions_;
   Buffer<double> totals_;
   std::uint64_t read_bytes_ = 0;
 };

@@ -35,14 +35,14 @@ class WantedLists {
     return wanted;
   }
 
-  /// Calls take(vertex) for the wanted lists of [begin, end), in order, until it returns false. Returns that
+  /// Calls use(vertex) for the wanted lists of [begin, end), in order, until it returns false. Returns that
   /// vertex, or `end`.
-  template <class Take>
-  std::uint64_t take_from(std::uint64_t begin, std::uint64_t end, Take&& take) const {
+  template <class Use>
+  std::uint64_t for_each_while(std::uint64_t begin, std::uint64_t end, Use&& use) const {
     for (std::uint64_t at = begin; at < end; at = (at / 64 + 1) * 64) {
       for (std::uint64_t bits = word(at, end); bits != 0; bits &= bits - 1) {
         const std::uint64_t v = at / 64 * 64 + static_cast<std::uint64_t>(std::countr_zero(bits));
-        if (!take(static_cast<Vertex>(v))) return v;
+        if (!use(static_cast<Vertex>(v))) return v;
       }
     }
     return end;

@@ -41,17 +41,18 @@ class DenseGroup {
     Seeds seeds;
     std::uint64_t steps = 0;  ///< that have begun
     std::uint64_t edges = 0, bytes = 0;
-    bool asked = true;  ///< residual is left
+    bool active = true;  ///< residual is left
   };
 
-  void move_on(std::uint32_t column);
-  bool begin_turn(std::uint32_t pass);
-  DenseRow give_back(const DenseRow& returned);
-  bool goes_on(std::uint32_t pass, std::uint32_t column, const HostTurn& before, Mass given_back) const;
+  void continue_column(std::uint32_t column);
+  bool begin_pass(std::uint32_t pass);
+  DenseRow return_mass(const DenseRow& returned);
+  bool must_continue(std::uint32_t pass, std::uint32_t column, const HostPassState& before,
+                     Mass arriving) const;
 
   const Options& options_;
   Continuation continuation_;
-  Mass enough_;
+  Mass tolerance_mass_;
   DenseShape shape_;
   Buffer<Mass> masses_;
   Buffer<std::uint32_t> words_;
@@ -60,7 +61,7 @@ class DenseGroup {
   std::unique_ptr<DensePasses> passes_;
   std::vector<Column> columns_;
   ChargedVector<ColumnSeed> seeds_;  ///< of all columns, by vertex; those to which mass may return
-  HostTurn turn_;
+  HostPassState pass_state_;
 };
 
 }  // namespace sluice::ppr

@@ -24,51 +24,51 @@ __global__ void dense_begin_kernel(DenseView view) {
 }
 
 /// Called by the first warp of a block.
-__device__ inline void begin_turn(const DenseView& view, std::uint32_t pass, DenseTurn& turn) {
+__device__ inline void begin_pass(const DenseView& view, std::uint32_t pass, BlockPassState& state) {
   const unsigned lane = threadIdx.x;
   const std::uint32_t query = blockIdx.y * view.shape.width + lane;
-  const bool asked = lane < view.shape.width && query < view.count;
+  const bool has_query = lane < view.shape.width && query < view.count;
   const unsigned before = (pass + 2) % 3;
-  Mass returning = asked ? view.counts[query].returning[before] : 0;
+  Mass returning = has_query ? view.counts[query].returning[before] : 0;
   const bool to_seeds = pass == 0 || view.rules.dangling == Dangling::seed;
   if (!to_seeds) returning /= view.rules.graph.vertices;
-  bool goes_on = asked;
-  if (view.rules.length == 0 && asked) {
-    Mass under_way = view.counts[query].given[before];
+  bool active = has_query;
+  if (view.rules.length == 0 && has_query) {
+    Mass total = view.counts[query].sent[before];
     if (to_seeds && returning != 0) {
       const SeedsView seeds = view.seeds_of(query);
-      for (std::uint32_t i = 0; i < seeds.count; ++i) under_way += seeds.share(i, returning);
+      for (std::uint32_t i = 0; i < seeds.count; ++i) total += seeds.share(i, returning);
     } else {
-      under_way += returning * view.rules.graph.vertices;
+      total += returning * view.rules.graph.vertices;
     }
-    goes_on = under_way > view.rules.enough;
+    active = total > view.rules.tolerance_mass;
   }
-  turn.returning[lane] = returning;
-  const std::uint32_t all = __ballot_sync(~0u, goes_on);
-  if (lane == 0) turn.goes_on = all;
-  if (blockIdx.x == 0 && asked) {
+  state.returning[lane] = returning;
+  const std::uint32_t all = __ballot_sync(~0u, active);
+  if (lane == 0) state.active = all;
+  if (blockIdx.x == 0 && has_query) {
     view.counts[query].returning[(pass + 1) % 3] = 0;
-    view.counts[query].given[(pass + 1) % 3] = 0;
+    view.counts[query].sent[(pass + 1) % 3] = 0;
   }
 }
 
 /// Grid: x counts blocks of a group, y groups. The first blocks of a group have one long row each.
 template <bool Weighted>
-__global__ void __launch_bounds__(kDenseBlock, kDenseBlocksOfSm)
+__global__ void __launch_bounds__(kDenseBlock, kDenseBlocksPerSm)
     dense_pass_kernel(const __grid_constant__ DenseView view, std::uint32_t pass) {
-  __shared__ DenseTurn turn;
+  __shared__ BlockPassState state;
   __shared__ Mass partial[kDenseWarps][32];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (warp == 0) begin_turn(view, pass, turn);
+  if (warp == 0) begin_pass(view, pass, state);
   __syncthreads();
-  const DenseLanes<Weighted> lanes(view, turn, pass);
+  const DenseLanes<Weighted> lanes(view, state, pass);
   const EdgeIndex* const offsets = view.in.offsets;
   // A block pulls a long row together; its first warp completes it.
   const bool is_long = blockIdx.x < view.long_count;
   std::uint64_t row =
       is_long ? view.long_rows[blockIdx.x]
-              : std::uint64_t{blockIdx.x - view.long_count} * kDenseWarps * view.rows_of_warp + warp;
-  const unsigned rows = is_long ? 1 : view.rows_of_warp;
+              : std::uint64_t{blockIdx.x - view.long_count} * kDenseWarps * view.rows_per_warp + warp;
+  const unsigned rows = is_long ? 1 : view.rows_per_warp;
   for (unsigned i = 0; i < rows && row < view.shape.vertices; ++i, row += kDenseWarps) {
     const EdgeIndex first = offsets[row], last = offsets[row + 1];
     if (!is_long && last - first > kBlockDegree) continue;
@@ -79,22 +79,22 @@ __global__ void __launch_bounds__(kDenseBlock, kDenseBlocksOfSm)
       if (warp != 0) break;
       for (unsigned w = 1; w < kDenseWarps; ++w) sum += partial[w][lane];
     }
-    lanes.take(static_cast<Vertex>(row), sum);
+    lanes.process_row(static_cast<Vertex>(row), sum);
   }
   __syncthreads();
   std::uint32_t arrived = 0;
-  for (const std::uint32_t of_warp : turn.arrived) arrived |= of_warp;
+  for (const std::uint32_t warp_arrived : state.arrived) arrived |= warp_arrived;
   if (warp >= 3 || arrived == 0) return;
   if (threadIdx.x == 0) *reinterpret_cast<volatile std::uint32_t*>(view.moving) = pass + 1;
-  const auto& found = warp == 0 ? turn.edges : warp == 1 ? turn.returned : turn.given;
+  const auto& sums = warp == 0 ? state.edges : warp == 1 ? state.returned : state.sent;
   unsigned long long sum = 0;
-  for (unsigned w = 0; w < kDenseWarps; ++w) sum += found[w][lane];
+  for (unsigned w = 0; w < kDenseWarps; ++w) sum += sums[w][lane];
   if (sum == 0) return;  // also for a lane without a query
   DenseCounts& counts = view.counts[blockIdx.y * view.shape.width + lane];
-  std::uint64_t* const to = warp == 0   ? &counts.edges
-                            : warp == 1 ? &counts.returning[pass % 3]
-                                        : &counts.given[pass % 3];
-  atomicAdd(reinterpret_cast<unsigned long long*>(to), sum);
+  std::uint64_t* const target = warp == 0   ? &counts.edges
+                                : warp == 1 ? &counts.returning[pass % 3]
+                                            : &counts.sent[pass % 3];
+  atomicAdd(reinterpret_cast<unsigned long long*>(target), sum);
 }
 
 }  // namespace sluice::ppr

@@ -23,7 +23,7 @@ struct DenseView {
   const Vertex* long_rows = nullptr;  ///< [long_count] rows with a block of their own
   std::uint32_t long_count = 0;
   const std::uint64_t* reciprocals = nullptr;  ///< [vertices] of out-degrees
-  std::uint32_t rows_of_warp = 1;
+  std::uint32_t rows_per_warp = 1;
   DenseShape shape;
   Mass* masses = nullptr;               ///< of the first group
   std::uint32_t* words = nullptr;       ///< of the first group
@@ -40,27 +40,27 @@ struct DenseView {
 };
 
 /// With this many blocks per SM, no lane spills more than a few registers.
-inline constexpr unsigned kDenseBlock = 256, kDenseWarps = kDenseBlock / 32, kDenseBlocksOfSm = 6;
+inline constexpr unsigned kDenseBlock = 256, kDenseWarps = kDenseBlock / 32, kDenseBlocksPerSm = 6;
 
 /// State of a block in a pass, by lane.
-struct DenseTurn {
+struct BlockPassState {
   Mass returning[32];  ///< to the seeds, or to each vertex
-  std::uint32_t goes_on;
+  std::uint32_t active;
   std::uint32_t arrived[kDenseWarps];  ///< not 0: mass arrived
   // Sums of each lane of a warp.
   std::uint64_t edges[kDenseWarps][32];
-  Mass returned[kDenseWarps][32], given[kDenseWarps][32];
+  Mass returned[kDenseWarps][32], sent[kDenseWarps][32];
 };
 
 /// A warp that works on rows of a group, a lane per query.
 template <bool Weighted>
 class DenseLanes {
  public:
-  __device__ DenseLanes(const DenseView& view, DenseTurn& turn, std::uint32_t pass)
-      : view_(view), turn_(turn), group_(view.group(blockIdx.y)), pass_(pass) {
-    turn_.edges[warp()][lane()] = turn_.returned[warp()][lane()] = turn_.given[warp()][lane()] = 0;
-    if (lane() == 0) turn_.arrived[warp()] = 0;
-    returns_ = __any_sync(~0u, turn_.returning[lane()] != 0);
+  __device__ DenseLanes(const DenseView& view, BlockPassState& state, std::uint32_t pass)
+      : view_(view), state_(state), group_(view.group(blockIdx.y)), pass_(pass) {
+    state_.edges[warp()][lane()] = state_.returned[warp()][lane()] = state_.sent[warp()][lane()] = 0;
+    if (lane() == 0) state_.arrived[warp()] = 0;
+    has_returning_ = __any_sync(~0u, state_.returning[lane()] != 0);
   }
 
   __device__ static unsigned lane() { return threadIdx.x % 32; }
@@ -68,13 +68,13 @@ class DenseLanes {
 
   /// Sums what arrives along in-edges [first, last): along 32 of them from number `from` on, then again
   /// `stride` edges further on.
-  __device__ Mass pull(EdgeIndex first, EdgeIndex last, unsigned from, unsigned stride) const {
+  __device__ Mass pull(EdgeIndex first, EdgeIndex last, unsigned offset, unsigned stride) const {
     const Vertex* const sources = view_.in.targets + first;
     const std::uint32_t* const sending = group_.sending(pass_ + 1);
     const Mass* const shares = group_.shares(pass_ + 1) + lane();
     const auto count = static_cast<std::uint32_t>(last - first);
     Mass sum = 0;
-    for (std::uint32_t at = from; at < count; at += stride) {
+    for (std::uint32_t at = offset; at < count; at += stride) {
       const unsigned edges = count - at < 32 ? count - at : 32;
       Vertex source = 0;
       std::uint32_t senders = 0;
@@ -85,19 +85,19 @@ class DenseLanes {
         if (Weighted) weight = view_.in.weights[first + at + lane()];
       }
       if (!__any_sync(~0u, senders != 0)) continue;
-      for (unsigned edge = 0; edge < edges; edge += kAtOnce)
-        sum += pull_some(shares, source, senders, weight, edge);
+      for (unsigned edge = 0; edge < edges; edge += kUnroll)
+        sum += pull_batch(shares, source, senders, weight, edge);
     }
     return sum;
   }
 
   /// Completes a row: scores the kept mass, and prepares the rest to be pulled.
-  __device__ void take(Vertex row, Mass mass) const {
+  __device__ void process_row(Vertex row, Mass mass) const {
     std::uint32_t seeds = 0;
-    if (returns_) {
+    if (has_returning_) {
       const bool to_seeds = pass_ == 0 || view_.rules.dangling == Dangling::seed;
       if (to_seeds) seeds = group_.seeds()[row];
-      if (!to_seeds) mass += turn_.returning[lane()];
+      if (!to_seeds) mass += state_.returning[lane()];
       if (seeds >> lane() & 1) mass += seed_mass(row);
     }
     const std::uint32_t arrived = __ballot_sync(~0u, mass != 0) | (pass_ == 0 ? seeds : 0);
@@ -105,32 +105,32 @@ class DenseLanes {
       if (lane() == 0) group_.sending(pass_)[row] = 0;
       return;
     }
-    if (lane() == 0) turn_.arrived[warp()] = 1;
+    if (lane() == 0) state_.arrived[warp()] = 1;
     const std::uint64_t at = static_cast<std::uint64_t>(row) * view_.shape.width + lane();
-    const bool goes_on = turn_.goes_on >> lane() & 1;
+    const bool active = state_.active >> lane() & 1;
     const Mass followed = view_.rules.continuation.followed(mass);
-    Mass more = 0;
-    if (mass != 0 && goes_on) more = settles() ? mass : view_.rules.continuation.kept(mass);
-    score(row, at, more, arrived);
-    if (settles()) return;
-    send(row, at, mass != 0 && goes_on, followed);
+    Mass kept = 0;
+    if (mass != 0 && active) kept = is_last_pass() ? mass : view_.rules.continuation.kept(mass);
+    score(row, at, kept, arrived);
+    if (is_last_pass()) return;
+    send(row, at, mass != 0 && active, followed);
   }
 
  private:
-  static constexpr unsigned kAtOnce = 4;  ///< rows that are read at once
+  static constexpr unsigned kUnroll = 4;  ///< rows that are read at once
 
-  __device__ Mass pull_some(const Mass* shares, Vertex source, std::uint32_t senders, float weight,
-                            unsigned edge) const {
-    std::uint64_t share[kAtOnce];
+  __device__ Mass pull_batch(const Mass* shares, Vertex source, std::uint32_t senders, float weight,
+                             unsigned edge) const {
+    std::uint64_t share[kUnroll];
 #pragma unroll
-    for (unsigned i = 0; i < kAtOnce; ++i) {
+    for (unsigned i = 0; i < kUnroll; ++i) {
       const std::uint64_t from = __shfl_sync(~0u, source, edge + i);
       const std::uint32_t sends = __shfl_sync(~0u, senders, edge + i) >> lane() & 1;
       share[i] = sends ? shares[from * view_.shape.width] : 0;
     }
     Mass sum = 0;
 #pragma unroll
-    for (unsigned i = 0; i < kAtOnce; ++i) {
+    for (unsigned i = 0; i < kUnroll; ++i) {
       if (Weighted) {
         const double each = static_cast<double>(__shfl_sync(~0u, weight, edge + i));
         sum += weighted_share(double_of(share[i]), each);
@@ -148,25 +148,25 @@ class DenseLanes {
     Mass mass = 0;
     for (std::uint32_t low = count_while(seeds.count, before);
          low < seeds.count && seeds.seeds[low].vertex == vertex; ++low)
-      mass += seeds.share(low, turn_.returning[lane()]);
+      mass += seeds.share(low, state_.returning[lane()]);
     return mass;
   }
 
   /// True in the last pass of a diffusion of L steps, whose residuals are score.
-  __device__ bool settles() const {
+  __device__ bool is_last_pass() const {
     return view_.rules.length != 0 && pass_ == view_.rules.length;
   }
 
-  __device__ void score(Vertex row, std::uint64_t at, Mass more, std::uint32_t arrived) const {
+  __device__ void score(Vertex row, std::uint64_t at, Mass kept, std::uint32_t arrived) const {
     const std::uint32_t before = group_.reached()[row];
     __syncwarp();  // all have read it before the first lane changes it
     if (lane() == 0 && (arrived & ~before) != 0) group_.reached()[row] = before | arrived;
     if (lane() >= view_.shape.width) return;
     Mass* const score = group_.scores() + at;
     if (before == 0) {
-      *score = more;
-    } else if (more != 0) {
-      *score += more;
+      *score = kept;
+    } else if (kept != 0) {
+      *score += kept;
     }
   }
 
@@ -183,30 +183,30 @@ class DenseLanes {
     const EdgeIndex begin = out.offsets[row], degree = out.offsets[row + std::uint64_t{1}] - begin;
     const double total = Weighted ? view_.rules.totals[row] : 1;
     if (degree == 0 || total == 0) {
-      turn_.returned[warp()][lane()] += followed;
+      state_.returned[warp()][lane()] += followed;
       return 0;
     }
-    turn_.edges[warp()][lane()] += degree;
+    state_.edges[warp()][lane()] += degree;
     const bool to_tolerance = view_.rules.length == 0;
-    Mass& given = turn_.given[warp()][lane()];
+    Mass& sent = state_.sent[warp()][lane()];
     if (!Weighted) {
       const Mass share = divided(followed, degree, view_.reciprocals[row]);
-      if (to_tolerance) given += share * degree;
+      if (to_tolerance) sent += share * degree;
       return share;
     }
     const double each = mass_per_weight(followed, total);
     if (to_tolerance) {
       for (EdgeIndex edge = begin; edge < begin + degree; ++edge)
-        given += weighted_share(each, static_cast<double>(out.weights[edge]));
+        sent += weighted_share(each, static_cast<double>(out.weights[edge]));
     }
     return bits_of(each);
   }
 
   const DenseView& view_;
-  DenseTurn& turn_;
+  BlockPassState& state_;
   DenseGroupView group_;
   std::uint32_t pass_;
-  bool returns_;
+  bool has_returning_;
 };
 
 }  // namespace sluice::ppr

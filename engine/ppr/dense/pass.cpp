@@ -25,34 +25,34 @@ class Passes final : public DensePasses {
  public:
   Passes(const DenseGraph& graph, const DenseGroupView& group) : graph_(graph), group_(group) {}
 
-  void begin(std::uint32_t pass, HostTurn& turn) const override {
+  void begin(std::uint32_t pass, HostPassState& state) const override {
     for (std::uint64_t row = 0; row < graph_.out.vertices; ++row) {
       if (group_.sending(pass)[row] == 0) continue;
       Mass mass[Width];
       std::copy_n(group_.shares(pass) + row * Width, Width, mass);
-      take(pass, static_cast<Vertex>(row), mass, turn);
+      process_row(pass, static_cast<Vertex>(row), mass, state);
     }
   }
 
-  void run(std::uint32_t pass, HostTurn& all, std::span<const ColumnSeed> seeds) const override {
-    HostTurn turn = all;  // a copy that no store to a row may change
+  void run(std::uint32_t pass, HostPassState& all, std::span<const ColumnSeed> seeds) const override {
+    HostPassState state = all;  // a copy that no store to a row may change
     auto seed = seeds.begin();
     const EdgeIndex* const offsets = graph_.in.offsets;
     for (std::uint64_t row = 0; row < graph_.in.vertices; ++row) {
       Mass mass[Width] = {};
       pull(pass + 1, offsets[row], offsets[row + 1], mass);
-      if (turn.to_each) {
-        for (unsigned column = 0; column < Width; ++column) mass[column] += turn.each[column];
+      if (state.to_all_vertices) {
+        for (unsigned column = 0; column < Width; ++column) mass[column] += state.per_vertex[column];
       }
-      if (turn.to_seeds) {
+      if (state.to_seeds) {
         for (; seed != seeds.end() && seed->vertex == row; ++seed) mass[seed->column] += seed->mass;
       }
-      take(pass, static_cast<Vertex>(row), mass, turn);
+      process_row(pass, static_cast<Vertex>(row), mass, state);
     }
-    all = turn;
+    all = state;
   }
 
-  Mass given(std::uint32_t pass, std::uint32_t column) const override {
+  Mass sent_mass(std::uint32_t pass, std::uint32_t column) const override {
     Mass sum = 0;
     for (std::uint64_t row = 0; row < graph_.out.vertices; ++row) {
       if (group_.sending(pass)[row] == 0) continue;
@@ -92,32 +92,32 @@ class Passes final : public DensePasses {
   }
 
   /// Scores the kept mass of a row, and prepares the rest to be pulled.
-  void take(std::uint32_t pass, Vertex row, const Mass* mass, HostTurn& turn) const {
+  void process_row(std::uint32_t pass, Vertex row, const Mass* mass, HostPassState& state) const {
     std::uint32_t& sending = group_.sending(pass)[row];
     sending = 0;
     Mass any = 0;
     for (unsigned column = 0; column < Width; ++column) any |= mass[column];
     if (any == 0) return;
-    reach(row, mass, turn.columns);
+    reach(row, mass, state.columns);
     Mass* const score = group_.scores() + std::uint64_t{row} * Width;
     Mass* const share = group_.shares(pass) + std::uint64_t{row} * Width;
     const EdgeIndex degree = graph_.out.offsets[row + std::uint64_t{1}] - graph_.out.offsets[row];
     const double total = Weighted ? graph_.totals[row] : 1;
     Mass followed[Width];
     for (unsigned column = 0; column < Width; ++column)
-      followed[column] = multiply_high(mass[column], turn.follow[column]);
+      followed[column] = multiply_high(mass[column], state.follow[column]);
     for (unsigned column = 0; column < Width; ++column) {
-      const Mass moves = mass[column] != 0 ? ~Mass{0} : 0;
-      score[column] +=
-          (mass[column] - followed[column] - (turn.rounded[column] & moves)) & turn.scored[column];
+      const Mass nonzero_mask = mass[column] != 0 ? ~Mass{0} : 0;
+      score[column] += (mass[column] - followed[column] - (state.rounding[column] & nonzero_mask)) &
+                       state.score_mask[column];
     }
     if (degree == 0 || total == 0) {
-      for (unsigned column = 0; column < Width; ++column) turn.returned[column] += followed[column];
+      for (unsigned column = 0; column < Width; ++column) state.returned[column] += followed[column];
       return;
     }
     for (unsigned column = 0; column < Width; ++column) {
-      turn.edges[column] += mass[column] != 0 ? degree & turn.going[column] : 0;
-      turn.followed[column] += followed[column];
+      state.edges[column] += mass[column] != 0 ? degree & state.continue_mask[column] : 0;
+      state.followed[column] += followed[column];
     }
     const std::uint64_t reciprocal = Weighted ? 0 : reciprocals_(degree);
     std::uint64_t sent = 0;
@@ -144,7 +144,8 @@ class Passes final : public DensePasses {
 };
 
 template <bool Weighted>
-std::unique_ptr<DensePasses> made(const DenseGraph& graph, const DenseGroupView& group, std::uint32_t width) {
+std::unique_ptr<DensePasses> make_passes(const DenseGraph& graph, const DenseGroupView& group,
+                                         std::uint32_t width) {
   switch (width) {
     case 1:
       return std::make_unique<Passes<Weighted, 1>>(graph, group);
@@ -161,7 +162,8 @@ std::unique_ptr<DensePasses> made(const DenseGraph& graph, const DenseGroupView&
 
 std::unique_ptr<DensePasses> make_dense_passes(const DenseGraph& graph, const DenseGroupView& group,
                                                std::uint32_t width) {
-  return graph.totals != nullptr ? made<true>(graph, group, width) : made<false>(graph, group, width);
+  return graph.totals != nullptr ? make_passes<true>(graph, group, width)
+                                 : make_passes<false>(graph, group, width);
 }
 
 }  // namespace sluice::ppr

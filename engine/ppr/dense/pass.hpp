@@ -31,13 +31,13 @@ struct DenseGraph {
 using DenseRow = std::array<std::uint64_t, kHostDenseWidth>;
 
 /// Input of a pass per column, and its results.
-struct alignas(64) HostTurn {
+struct alignas(64) HostPassState {
   DenseRow follow{};   ///< Continuation::follow; 0 if nothing goes on
-  DenseRow rounded{};  ///< 1 if followed mass was rounded down
-  DenseRow scored{};   ///< all bits if kept mass is score, else none
-  DenseRow going{};    ///< all bits if mass goes on, else none
-  DenseRow each{};     ///< mass that returns to every vertex
-  bool to_each = false, to_seeds = false;
+  DenseRow rounding{};       ///< 1 if followed mass was rounded down
+  DenseRow score_mask{};     ///< all bits if kept mass is score, else none
+  DenseRow continue_mask{};  ///< all bits if mass goes on, else none
+  DenseRow per_vertex{};     ///< mass that returns to every vertex
+  bool to_all_vertices = false, to_seeds = false;
   std::uint32_t columns = 0;  ///< bits of the active columns
 
   DenseRow followed{};  ///< along edges
@@ -56,11 +56,11 @@ class DensePasses {
  public:
   virtual ~DensePasses() = default;
   /// Splits the masses of rows that `sending` marks for this pass: those hold masses in place of shares.
-  virtual void begin(std::uint32_t pass, HostTurn& turn) const = 0;
+  virtual void begin(std::uint32_t pass, HostPassState& state) const = 0;
   /// Pulls the shares of the last pass, and splits the sums. `seeds` are in order of vertex.
-  virtual void run(std::uint32_t pass, HostTurn& turn, std::span<const ColumnSeed> seeds) const = 0;
+  virtual void run(std::uint32_t pass, HostPassState& state, std::span<const ColumnSeed> seeds) const = 0;
   /// The mass that a column sent along edges in a pass.
-  virtual Mass given(std::uint32_t pass, std::uint32_t column) const = 0;
+  virtual Mass sent_mass(std::uint32_t pass, std::uint32_t column) const = 0;
 };
 
 /// Passes for rows of `width` columns, a power of two. Keeps a reference to the graph.

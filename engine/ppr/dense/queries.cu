@@ -11,7 +11,7 @@ namespace sluice::ppr {
 namespace {
 
 /// Passes between two checks whether mass still moves.
-constexpr std::uint32_t kPassesAtOnce = 16;
+constexpr std::uint32_t kPassesPerCheck = 16;
 constexpr const char* kPurpose = "queries side by side";
 
 void check_copy(cudaError_t status) {
@@ -33,18 +33,18 @@ bool DenseQueries::prepare(std::uint64_t count) {
   words_.reserve(device_, groups_ * shape_.words(), kPurpose);
   counts_.reserve(device_, groups_ * shape_.width, kPurpose);
   moving_.reserve(device_, 1, kPurpose);
-  moving_here_.reserve(device_, 1, kPurpose);
+  moving_on_host_.reserve(device_, 1, kPurpose);
   return true;
 }
 
-void DenseQueries::give_back() {
+void DenseQueries::release() {
   masses_ = Buffer<Mass>();
   words_ = Buffer<std::uint32_t>();
   counts_ = Buffer<DenseCounts>();
 }
 
-bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const std::uint32_t* rows,
-                          std::uint64_t count, const cuda::Stream& stream) {
+bool DenseQueries::run(const BatchView& batch, const QueryRules& rules, const std::uint32_t* rows,
+                       std::uint64_t count, const cuda::Stream& stream) {
   if (!prepare(count)) return false;
   const InEdgesOnDevice* const in = graph_.in_edges();
   const auto pass_kernel = options_.weighted ? dense_pass_kernel<true> : dense_pass_kernel<false>;
@@ -64,11 +64,11 @@ bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const
     view.count = static_cast<std::uint32_t>(std::min(count - first, groups_ * shape_.width));
     const std::uint64_t groups = (view.count + shape_.width - 1) / shape_.width;
     // A few blocks for each block that runs at a time.
-    view.rows_of_warp = static_cast<std::uint32_t>(
+    view.rows_per_warp = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(groups * shape_.vertices / (resident * kDenseWarps * 4), 1, 16));
-    const std::uint64_t rows_of_block = kDenseWarps * view.rows_of_warp;
+    const std::uint64_t rows_per_block = kDenseWarps * view.rows_per_warp;
     const dim3 grid(
-        static_cast<unsigned>(view.long_count + (shape_.vertices + rows_of_block - 1) / rows_of_block),
+        static_cast<unsigned>(view.long_count + (shape_.vertices + rows_per_block - 1) / rows_per_block),
         static_cast<unsigned>(groups));
     check_copy(
         cudaMemsetAsync(words_.data(), 0, groups * shape_.words() * sizeof(std::uint32_t), stream.get()));
@@ -92,11 +92,11 @@ bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const
 template <class Pass>
 void DenseQueries::run_passes(Pass&& pass, const cuda::Stream& stream) {
   for (std::uint64_t done = 0; options_.length == 0 || done <= options_.length; ++done) {
-    if (done > 0 && done % kPassesAtOnce == 0) {
-      check_copy(cudaMemcpyAsync(moving_here_.data(), moving_.data(), moving_.bytes(), cudaMemcpyDeviceToHost,
-                                 stream.get()));
+    if (done > 0 && done % kPassesPerCheck == 0) {
+      check_copy(cudaMemcpyAsync(moving_on_host_.data(), moving_.data(), moving_.bytes(),
+                                 cudaMemcpyDeviceToHost, stream.get()));
       stream.wait(kPurpose);
-      if (*moving_here_.data() < done) return;
+      if (*moving_on_host_.data() < done) return;
     }
     pass(static_cast<std::uint32_t>(done));
   }

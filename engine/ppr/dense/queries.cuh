@@ -21,14 +21,14 @@ class DenseQueries {
   bool prepare(std::uint64_t count);
   /// Answers rows[0 .. count), on the device. False, and nothing is done, if memory does not suffice. Waits
   /// for the stream during a long diffusion; its work may be unfinished on return.
-  bool answer(const BatchView& batch, const QueryRules& rules, const std::uint32_t* rows, std::uint64_t count,
-              const cuda::Stream& stream);
+  bool run(const BatchView& batch, const QueryRules& rules, const std::uint32_t* rows, std::uint64_t count,
+           const cuda::Stream& stream);
   /// Memory per query, as last prepared.
   std::uint64_t query_bytes() const { return shape_.query_bytes(); }
   /// Memory beside the in-edges.
   std::uint64_t bytes() const { return masses_.bytes() + words_.bytes() + counts_.bytes(); }
   /// Frees all memory but the in-edges; no query may run.
-  void give_back();
+  void release();
 
  private:
   template <class Pass>
@@ -43,7 +43,7 @@ class DenseQueries {
   Buffer<std::uint32_t> words_;
   Buffer<DenseCounts> counts_;
   Buffer<std::uint32_t> moving_;
-  Staging<std::uint32_t> moving_here_;
+  Staging<std::uint32_t> moving_on_host_;
 };
 
 }  // namespace sluice::ppr

@@ -14,11 +14,11 @@ inline constexpr unsigned kSelectBlock = 256;
 using SelectBlock = BlockGroup<kSelectBlock>;
 
 /// As doubles, scores are at least 2^-63 and at most 1.
-inline constexpr unsigned kLeastBin = (1023 - 63) << 4, kScoreBins = (63 << 4) + 1;
+inline constexpr unsigned kMinBin = (1023 - 63) << 4, kScoreBins = (63 << 4) + 1;
 inline constexpr std::uint32_t kCandidates = 1024;  ///< if the first bins have more, digits are counted
 
 struct DenseSelectShared {
-  SelectBlock::Workspace meeting;
+  SelectBlock::Workspace block_workspace;
   union {
     std::uint32_t bins[kScoreBins];
     SelectWorkspace select;
@@ -73,7 +73,7 @@ class DenseColumn {
 };
 
 __device__ inline unsigned bin_of(std::uint64_t key) {
-  return static_cast<unsigned>(key >> 48) - kLeastBin;
+  return static_cast<unsigned>(key >> 48) - kMinBin;
 }
 
 // ---- kernels
@@ -82,7 +82,7 @@ __device__ inline unsigned bin_of(std::uint64_t key) {
 __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid_constant__ DenseView view) {
   __shared__ alignas(16) unsigned char memory[sizeof(DenseSelectShared)];
   auto& shared = *reinterpret_cast<DenseSelectShared*>(memory);
-  const SelectBlock block(shared.meeting);
+  const SelectBlock block(shared.block_workspace);
   const std::uint32_t query = blockIdx.x, row = view.rows[query], top = view.rules.top;
   const DenseColumn column(view, query);
   for (unsigned bin = block.rank(); bin < kScoreBins; bin += kSelectBlock) shared.bins[bin] = 0;
@@ -101,11 +101,12 @@ __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid
   const std::uint32_t found = present < top ? present : top;
   std::uint32_t sorted = 0;
   if (found > 0) {
-    find_bin(block, shared.bins, kScoreBins, found, [&](unsigned bin, std::uint32_t through, std::uint32_t) {
-      shared.bin = bin, shared.above = through;
-    });
+    find_bin(block, shared.bins, kScoreBins, found,
+             [&](unsigned bin, std::uint32_t cumulative, std::uint32_t) {
+               shared.bin = bin, shared.above = cumulative;
+             });
     const std::uint32_t lowest = shared.bin;
-    RankCut cut;  // takes all
+    RankCut cut;  // accepts all
     sorted = shared.above;
     if (sorted > kCandidates) {
       sorted = found;
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid
     column.for_each([&](Vertex vertex, Mass score) {
       if (score == 0) return;
       const RankedVertex v{bits_of(from_mass(score)), vertex};
-      if (bin_of(v.key) >= lowest && cut.takes(v)) shared.list[atomicAdd(&shared.listed, 1u)] = v;
+      if (bin_of(v.key) >= lowest && cut.accepts(v)) shared.list[atomicAdd(&shared.listed, 1u)] = v;
     });
     block.sync();
     sort_ranked(block, shared.list, sorted);

@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kHostDenseWidth = 8;
 /// one after.
 struct DenseCounts {
   Mass returning[3] = {};  ///< from vertices without out-edges
-  Mass given[3] = {};      ///< along edges; if the run has a tolerance
+  Mass sent[3] = {};       ///< along edges; if the run has a tolerance
   std::uint64_t edges = 0;
   std::uint64_t begin = 0;  ///< nanoseconds
 };
@@ -48,10 +48,10 @@ struct DenseFit {
   /// For `queries` queries: as many groups as keep a GPU busy and fit `memory` bytes. A single group is as
   /// narrow as possible.
   static DenseFit of(std::uint64_t vertices, std::uint64_t queries, std::uint64_t memory);
-  /// On the host: a group for each of `workers` workers, or for as many as fit `memory`; each takes `beside`
-  /// bytes more. Rows are no wider than a worker's part of the queries.
+  /// On the host: a group for each of `workers` workers, or for as many as fit `memory`; each takes
+  /// `extra_bytes` bytes more. Rows are no wider than a worker's part of the queries.
   static DenseFit on_host(std::uint64_t vertices, std::uint64_t queries, std::uint64_t workers,
-                          std::uint64_t beside, std::uint64_t memory);
+                          std::uint64_t extra_bytes, std::uint64_t memory);
   std::uint64_t bytes() const { return groups * shape.bytes(); }
 };
 

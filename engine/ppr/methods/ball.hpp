@@ -19,12 +19,12 @@ class Ball : public Diffusion<Group, Workspace> {
 
   /// Sums over all balls, valid in lane 0.
   SLUICE_HD BallFigures figures() const { return {Base::edges(), extraction_, largest_}; }
-  SLUICE_HD void forget_figures() { edges_ = extraction_ = largest_ = 0; }
+  SLUICE_HD void reset_figures() { edges_ = extraction_ = largest_ = 0; }
   /// Adds figures of balls in other workspaces; called by lane 0.
-  SLUICE_HD void add(const BallFigures& more) {
-    edges_ += more.edges;
-    extraction_ += more.extraction_nanoseconds;
-    largest_ = more.sub_graph_bytes > largest_ ? more.sub_graph_bytes : largest_;
+  SLUICE_HD void add(const BallFigures& other) {
+    edges_ += other.edges;
+    extraction_ += other.extraction_nanoseconds;
+    largest_ = other.sub_graph_bytes > largest_ ? other.sub_graph_bytes : largest_;
   }
 
   /// True if a ball is diffused in its sub-graph.
@@ -41,51 +41,51 @@ class Ball : public Diffusion<Group, Workspace> {
   /// Runs rounds [step, steps) from the mass of one vertex, in a workspace that is empty at step 0. Mass of
   /// vertices without out-edges leaves the ball: it is added to `sums`, per round. A single thread that
   /// waited for lists is called again.
-  SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t& step, std::uint32_t steps, Mass* sums) {
+  SLUICE_HD void run_from(const RankedVertex& source, std::uint32_t& step, std::uint32_t steps, Mass* sums) {
     if constexpr (Workspace::kExtracts) {
-      if (extracts()) return run_extracted_from(from, steps, sums);
+      if (extracts()) return run_extracted_from(source, steps, sums);
     }
-    if (step == 0) Base::begin_at(from.vertex, from.key);
-    for (; step < steps && Base::goes_on(); ++step) Base::round_without_return(sums[step]);
+    if (step == 0) Base::begin_at(source.vertex, source.key);
+    for (; step < steps && Base::has_active(); ++step) Base::round_without_return(sums[step]);
   }
   /// Runs all rounds.
-  SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t steps, Mass* sums) {
+  SLUICE_HD void run_from(const RankedVertex& source, std::uint32_t steps, Mass* sums) {
     std::uint32_t step = 0;
-    run_from(from, step, steps, sums);
+    run_from(source, step, steps, sums);
   }
 
-  /// As run_from(), but all mass starts at the seeds, or `joining` arrives there at the end of each round.
+  /// As run_from(), but all mass starts at the seeds, or `external` arrives there at the end of each round.
   /// Mass of vertices without out-edges returns to the seeds. Requires extracts_from_seeds().
-  SLUICE_HD void run_from_seeds(std::uint32_t steps, const Mass* joining) {
+  SLUICE_HD void run_from_seeds(std::uint32_t steps, const Mass* external) {
     for (std::uint32_t i = group_.rank(); i < seeds_.count; i += Group::kSize)
       workspace_.slot_of(seeds_.seeds[i].vertex);
     Extracted ball(group_, shared_.chunk, workspace_, rules_);
     if (!extract(ball, steps)) return;
-    if (joining == nullptr) give_to_seeds(ball, shared_.units.whole);
+    if (external == nullptr) add_to_seeds(ball, shared_.units.whole);
     for (std::uint32_t step = 0; step < steps; ++step) {
       const auto [moved, returning] = ball.round(edges_);
-      if (!moved && joining == nullptr) break;
-      const Mass mass = returning + (joining == nullptr ? 0 : joining[step]);
-      if (mass != 0) give_to_seeds(ball, mass);
+      if (!moved && external == nullptr) break;
+      const Mass mass = returning + (external == nullptr ? 0 : external[step]);
+      if (mass != 0) add_to_seeds(ball, mass);
     }
-    ball.hand_over();
+    ball.write_back();
   }
 
  private:
   using Extracted = SubGraph<Group, Workspace>;
 
-  SLUICE_HD void run_extracted_from(const RankedVertex& from, std::uint32_t steps, Mass* sums) {
-    if (group_.rank() == 0) workspace_.slot_of(from.vertex);
+  SLUICE_HD void run_extracted_from(const RankedVertex& source, std::uint32_t steps, Mass* sums) {
+    if (group_.rank() == 0) workspace_.slot_of(source.vertex);
     Extracted ball(group_, shared_.chunk, workspace_, rules_);
     if (!extract(ball, steps)) return;
-    if (group_.rank() == 0) ball.receive(0, from.key);
+    if (group_.rank() == 0) ball.receive(0, source.key);
     group_.sync();
     for (std::uint32_t step = 0; step < steps; ++step) {
       const auto [moved, returning] = ball.round(edges_);
       if (!moved) break;
       if (group_.rank() == 0) sums[step] += returning;
     }
-    ball.hand_over();
+    ball.write_back();
   }
 
   SLUICE_HD bool extract(Extracted& ball, std::uint32_t depth) {
@@ -97,7 +97,7 @@ class Ball : public Diffusion<Group, Workspace> {
   }
 
   /// Seeds are the middle of the ball, so they have lists.
-  SLUICE_HD void give_to_seeds(const Extracted& ball, Mass mass) {
+  SLUICE_HD void add_to_seeds(const Extracted& ball, Mass mass) {
     for (std::uint32_t i = group_.rank(); i < seeds_.count; i += Group::kSize)
       ball.receive(ball.id_of(seeds_.seeds[i].vertex), seeds_.share(i, mass));
     group_.sync();

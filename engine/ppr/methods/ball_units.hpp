@@ -34,64 +34,66 @@ class BallUnits {
       for (std::uint32_t i = group_.rank(); i < seeds.count; i += Group::kSize)
         workspace.slot_of(seeds.seeds[i].vertex);
       group_.sync();
-    } else if constexpr (Workspace::kAlone) {
-      workspace.for_each_missing_here([&](std::uint32_t number, const ListsAtHand& lists) {
-        return enter_targets_of(workspace, number, lists);
+    } else if constexpr (Workspace::kSingleThread) {
+      workspace.retry_missing([&](std::uint32_t number, const AvailableLists& lists) {
+        return insert_targets_of(workspace, number, lists);
       });
     }
-    while (step_ < rules_.ball_steps() && seen_ != workspace.reached() && !workspace.stopped())
+    while (step_ < rules_.ball_steps() && expanded_ != workspace.reached() && !workspace.stopped())
       step(workspace);
     if (workspace.stopped()) return false;
     set_units(workspace);
     workspace.clear();
-    workspace.forget();
+    workspace.reset();
     return known_ = true;
   }
 
  private:
   SLUICE_HD void step(const Workspace& workspace) {
-    const std::uint32_t from = seen_;
-    seen_ = workspace.reached();
+    const std::uint32_t begin = expanded_;
+    expanded_ = workspace.reached();
     ++step_;
     group_.sync();  // all lanes have read the counts
-    if constexpr (Workspace::kAlone) {
-      for (std::uint32_t number = from; number < seen_; ++number) workspace[number].moving = 1;
-      for (std::uint32_t number = from; number < seen_; ++number) {
-        if (!enter_targets_of(workspace, number, workspace.lists())) workspace.miss(number, seen_);
+    if constexpr (Workspace::kSingleThread) {
+      for (std::uint32_t number = begin; number < expanded_; ++number) workspace[number].moving = 1;
+      for (std::uint32_t number = begin; number < expanded_; ++number) {
+        if (!insert_targets_of(workspace, number, workspace.lists()))
+          workspace.add_missing(number, expanded_);
       }
       workspace.sort_missing();
     } else {
-      for (std::uint32_t first = from; first < seen_; first += Group::kSize) enter_targets(workspace, first);
+      for (std::uint32_t first = begin; first < expanded_; first += Group::kSize)
+        insert_targets(workspace, first);
     }
   }
 
   /// Inserts the targets of as many vertices as there are lanes.
-  SLUICE_HD void enter_targets(const Workspace& workspace, std::uint32_t first) {
+  SLUICE_HD void insert_targets(const Workspace& workspace, std::uint32_t first) {
     const std::uint32_t i = first + group_.rank();
     std::uint64_t degree = 0;
-    if (i < seen_) {
+    if (i < expanded_) {
       const Vertex vertex = workspace[workspace.reached_slot(i)].vertex;
-      const EdgeIndex place = rules_.place_of(vertex);
+      const EdgeIndex position = rules_.position_of(vertex);
       degree = rules_.degree_of(vertex);
-      shared_.chunk.begins[group_.rank()] = place;
-      if (place == kNoPlace && degree != 0) {
-        rules_.want(vertex);
-        workspace.lack();
+      shared_.chunk.begins[group_.rank()] = position;
+      if (position == kNoPosition && degree != 0) {
+        rules_.request_list(vertex);
+        workspace.note_missing_list();
         degree = 0;
       }
     }
     auto& chunk = shared_.chunk;
     chunk.for_each(group_, chunk.begin(group_, degree),
-                   [&](std::uint64_t list, std::uint64_t place, std::uint64_t) {
-                     workspace.slot_of(rules_.graph.targets[chunk.begins[list] + place]);
+                   [&](std::uint64_t list, std::uint64_t position, std::uint64_t) {
+                     workspace.slot_of(rules_.graph.targets[chunk.begins[list] + position]);
                    });
   }
 
   /// For a single thread. False if the list is missing: the vertex waits for it, with `moving` not 0.
-  bool enter_targets_of(const Workspace& workspace, std::uint32_t number, const ListsAtHand& lists) {
+  bool insert_targets_of(const Workspace& workspace, std::uint32_t number, const AvailableLists& lists) {
     const Vertex vertex = workspace[number].vertex;
     const EdgeIndex begin = rules_.graph.offsets[vertex], degree = rules_.degree_of(vertex);
-    const ListColumns list = degree == 0 ? ListColumns{} : lists.of(vertex);
+    const ListColumns list = degree == 0 ? ListColumns{} : lists.list_of(vertex);
     if (degree != 0 && list.targets == nullptr) return false;
     workspace[number].moving = 0;
     for (EdgeIndex edge = begin; edge < begin + degree; ++edge) workspace.slot_of(list.targets[edge]);
@@ -117,7 +119,7 @@ class BallUnits {
   Shared& shared_;
   const QueryRules& rules_;
   // Progress of the search; the same in all lanes.
-  std::uint32_t step_ = 0, seen_ = 0;  ///< seen_: vertices whose edges it followed, or waits to
+  std::uint32_t step_ = 0, expanded_ = 0;  ///< expanded_: vertices whose edges it followed, or waits to
   bool known_ = false;
 };
 

@@ -26,13 +26,13 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
     const auto& entry = table[table.reached_slot(i)];
     return RankedVertex{bits_of(shared.units.share(entry.score)), entry.vertex};
   };
-  RankCut cut;  // takes all
+  RankCut cut;  // accepts all
   if (found < present) cut = select_first(group, shared.select, table.reached(), found, at);
-  RankedVertex* const list = top <= kSortedHere ? shared.ranked : workspace.ranked(found);
+  RankedVertex* const list = top <= kSharedSortLimit ? shared.ranked : workspace.ranked(found);
   workspace.empty_list(0);
   for (std::uint32_t i = group.rank(); i < table.reached(); i += Group::kSize) {
     const RankedVertex v = at(i);
-    if (v.key != 0 && cut.takes(v)) list[fetch_add(&shared.counts.listed[0], 1u)] = v;
+    if (v.key != 0 && cut.accepts(v)) list[fetch_add(&shared.counts.listed[0], 1u)] = v;
   }
   group.sync();
   sort_ranked(group, list, found);
@@ -46,10 +46,10 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
 /// their residuals: those with the largest, a share of these vertices and of `dropped` others; or those that
 /// reach the threshold.
 template <class Group, class Shared, class At>
-SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRules& rules, std::uint32_t size,
-                             std::uint64_t dropped, At&& at) {
+SLUICE_HD RankCut select_next_stage(const Group& group, Shared& shared, const QueryRules& rules,
+                                    std::uint32_t size, std::uint64_t dropped, At&& at) {
   constexpr RankCut kAll{}, kNone{~std::uint64_t{0}, ~std::uint32_t{0}};
-  if (rules.threshold != 0) return {rules.least_of(shared.units), 0};
+  if (rules.threshold != 0) return {rules.threshold_of(shared.units), 0};
   const auto all = static_cast<double>(size + dropped);
   const auto chosen = static_cast<std::uint64_t>(std::ceil(rules.expand * all));
   if (chosen >= size) return kAll;
@@ -60,10 +60,10 @@ SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRule
 /// A vertex that the next stage does not expand keeps its residual, or a part of it, as score. Returns the
 /// residual that became score but might have been expanded.
 template <class Entry>
-SLUICE_HD Mass leave_out(const QueryRules& rules, Entry& entry, Mass waiting) {
+SLUICE_HD Mass settle_unexpanded(const QueryRules& rules, Entry& entry, Mass residual) {
   const bool all = rules.unexpanded == Unexpanded::residual;
-  entry.score += all ? waiting : rules.continuation.kept(waiting);
-  return all ? waiting : 0;
+  entry.score += all ? residual : rules.continuation.kept(residual);
+  return all ? residual : 0;
 }
 
 /// Figures of a query whose scores are in `table`.
@@ -75,7 +75,7 @@ SLUICE_HD GroupFigures figures_of_table(const Group& group, const MassUnits& uni
   figures.units = units.whole;
   figures.reached = table.reached();
   figures.abandoned = table.stopped();
-  figures.lacking = table.lacking();
+  figures.missing_lists = table.missing_lists();
   Mass scored = 0;
   table.for_each_reached([&](auto& entry) { scored += entry.score; });
   figures.scored = group.sum(scored);
@@ -110,8 +110,8 @@ class GroupQuery {
     if (rules_.method == Method::walks) return;
     group_.sync();  // all lanes know the units
     if (rules_.method == Method::push)
-      least_ = rules_.threshold != 0 ? rules_.least_of(shared_.units) : kFirstBar;
-    if (units_.known()) ball_.begin(least_);
+      threshold_ = rules_.threshold != 0 ? rules_.threshold_of(shared_.units) : kFirstThreshold;
+    if (units_.known()) ball_.begin(threshold_);
   }
   /// Continues until the query has its scores, or lacks what it needs.
   SLUICE_HD void advance() {
@@ -119,8 +119,8 @@ class GroupQuery {
       if (!units_.count(ball_.workspace(), seeds_)) return;
       ball_.begin(0);
     }
-    if constexpr (Workspace::kAlone) {
-      if (rules_.method != Method::walks && !ball_.go_on()) return;
+    if constexpr (Workspace::kSingleThread) {
+      if (rules_.method != Method::walks && !ball_.resume()) return;
     }
     switch (rules_.method) {
       case Method::staged:
@@ -137,18 +137,18 @@ class GroupQuery {
     }
   }
   /// As advance(), for walks made elsewhere: the vertices where they ended, and their steps in total.
-  void take_ends(std::span<const Vertex> ends, std::uint64_t steps) {
+  void count_ends(std::span<const Vertex> ends, std::uint64_t steps) {
     for (const Vertex vertex : ends) count_end(vertex);
-    ball_.own_edges() += steps;
+    ball_.lane_edges() += steps;
     score_ends();
   }
   /// As advance() of an exact query; false after a round along at least `edges` edges, if the query goes on.
   bool advance_to(std::uint64_t edges) {
-    for (std::uint64_t along = 0; is_under_way();) {
-      if (along >= edges) return false;
+    for (std::uint64_t sent_edges = 0; is_running();) {
+      if (sent_edges >= edges) return false;
       const std::uint64_t before = ball_.edges();
       diffuse_once();
-      along = ball_.edges() - before;
+      sent_edges = ball_.edges() - before;
     }
     diffuse();
     return true;
@@ -176,12 +176,12 @@ class GroupQuery {
   /// GD(L), or the limit. For the limit residuals do not become score: scores miss exactly the residuals, and
   /// each round leaves at most alpha of those.
   SLUICE_HD void diffuse() {
-    while (is_under_way()) diffuse_once();
+    while (is_running()) diffuse_once();
     if (rules_.length != 0 && !stopped()) ball_.settle([](Mass mass) { return mass; });
   }
-  SLUICE_HD bool is_under_way() const {
-    return (rules_.length != 0 ? step_ < rules_.length : ball_.under_way() > rules_.enough) &&
-           ball_.goes_on();
+  SLUICE_HD bool is_running() const {
+    return (rules_.length != 0 ? step_ < rules_.length : ball_.total_residual() > rules_.tolerance_mass) &&
+           ball_.has_active();
   }
   SLUICE_HD void diffuse_once() {
     ++step_;
@@ -195,7 +195,7 @@ class GroupQuery {
   SLUICE_HD void diffuse_in_stages() {
     for (; stage_ < rules_.stage_count; ++stage_, step_ = 0) {
       if (stage_ > 0 && step_ == 0) choose();
-      for (; step_ < rules_.stages[stage_] && ball_.goes_on(); ++step_) ball_.round(0);
+      for (; step_ < rules_.stages[stage_] && ball_.has_active(); ++step_) ball_.round(0);
       if (stopped()) return;
     }
     ball_.settle([](Mass mass) { return mass; });
@@ -203,16 +203,16 @@ class GroupQuery {
 
   /// Forward push (Andersen, Chung and Lang, 2006), but in rounds, so that nothing depends on an order: all
   /// vertices with much residual per out-edge push it on together. Of the residuals at the end, 1 - alpha
-  /// stays where it is in any case; scores miss the rest. To reach a tolerance, the bar is lowered whenever
-  /// no vertex reaches it.
+  /// stays where it is in any case; scores miss the rest. To reach a tolerance, the threshold is lowered
+  /// whenever no vertex reaches it.
   SLUICE_HD void push() {
-    const Mass enough = rules_.threshold != 0 ? 0 : rules_.enough;
+    const Mass max_residual = rules_.threshold != 0 ? 0 : rules_.tolerance_mass;
     while (true) {
-      while (ball_.under_way() > enough && ball_.goes_on()) ball_.round(least_);
+      while (ball_.total_residual() > max_residual && ball_.has_active()) ball_.round(threshold_);
       if (stopped()) return;
-      if (rules_.threshold != 0 || ball_.under_way() <= enough) break;
-      least_ /= kBarStep;
-      ball_.list_waiting(least_);
+      if (rules_.threshold != 0 || ball_.total_residual() <= max_residual) break;
+      threshold_ /= kThresholdStep;
+      ball_.rebuild_list(threshold_);
     }
     ball_.settle([this](Mass mass) { return rules_.continuation.kept(mass); });
   }
@@ -223,9 +223,9 @@ class GroupQuery {
   SLUICE_HD void walk() {
     std::uint64_t steps = 0;
     for (std::uint32_t walk = group_.rank(); walk < rules_.walks; walk += Group::kSize) {
-      if (!count_end(rules_.walk.end(rules_, seeds_, query_, walk, steps))) break;
+      if (!count_end(rules_.walk.end_vertex(rules_, seeds_, query_, walk, steps))) break;
     }
-    ball_.own_edges() += steps;
+    ball_.lane_edges() += steps;
     group_.sync();
     if (!stopped()) score_ends();
   }
@@ -234,7 +234,7 @@ class GroupQuery {
   SLUICE_HD bool count_end(Vertex vertex) {
     const std::uint64_t slot = ball_.workspace().slot_of(vertex);
     if (slot == Workspace::kNoSlot) return false;
-    add_in<Group>(&ball_.workspace()[slot].score, 1u);
+    group_add<Group>(&ball_.workspace()[slot].score, 1u);
     return true;
   }
 
@@ -248,22 +248,22 @@ class GroupQuery {
 
   /// At vertices that are not chosen, the residual or a part of it becomes score.
   SLUICE_HD void choose() {
-    const std::uint32_t size = ball_.list();
+    const std::uint32_t size = ball_.build_list();
     if (stopped() || size == 0) return;
-    const RankCut cut = next_stage(group_, shared_, rules_, size, 0,
-                                   [&](std::uint32_t i) { return waiting_of(ball_.listed(i)); });
+    const RankCut cut = select_next_stage(group_, shared_, rules_, size, 0,
+                                          [&](std::uint32_t i) { return by_residual(ball_.listed(i)); });
     Mass held = 0;
-    ball_.keep_listed([&](auto& entry) {
-      if (cut.takes(waiting_of(entry))) return true;
-      held += leave_out(rules_, entry, entry.waiting);
-      entry.waiting = 0;
+    ball_.filter_listed([&](auto& entry) {
+      if (cut.accepts(by_residual(entry))) return true;
+      held += settle_unexpanded(rules_, entry, entry.residual);
+      entry.residual = 0;
       return false;
     });
     held_ += group_.sum(held);
   }
 
-  SLUICE_HD static RankedVertex waiting_of(const typename Workspace::Entry& entry) {
-    return {load(&entry.waiting), entry.vertex};
+  SLUICE_HD static RankedVertex by_residual(const typename Workspace::Entry& entry) {
+    return {load(&entry.residual), entry.vertex};
   }
 
   Group group_;
@@ -275,7 +275,7 @@ class GroupQuery {
   Instance query_;
   // Progress of the query; the same in all lanes.
   std::uint32_t stage_ = 0, step_ = 0;
-  Mass least_ = 0, held_ = 0;
+  Mass threshold_ = 0, held_ = 0;
 };
 
 }  // namespace sluice::ppr

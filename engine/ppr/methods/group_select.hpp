@@ -9,12 +9,14 @@
 
 namespace sluice::ppr {
 
-/// Divides ranked vertices: those that it takes rank before all others.
+/// Divides ranked vertices: those that it accepts rank before all others.
 struct RankCut {
   std::uint64_t key = 0;
-  std::uint32_t rest = 0;  ///< inverted id: like the key, the larger the better
+  std::uint32_t inverted_id = 0;  ///< inverted id: like the key, the larger the better
 
-  SLUICE_HD bool takes(const RankedVertex& v) const { return v.key != key ? v.key > key : ~v.vertex >= rest; }
+  SLUICE_HD bool accepts(const RankedVertex& v) const {
+    return v.key != key ? v.key > key : ~v.vertex >= inverted_id;
+  }
 };
 
 /// Radix selection by digits of 8 bits, from the highest: those of the key, then of the inverted id. Each
@@ -32,13 +34,13 @@ class RankDigits {
   SLUICE_HD static bool agrees(const RankedVertex& v, const RankCut& cut, unsigned level) {
     if (level == 0) return true;
     if (level <= 8) return (v.key ^ cut.key) >> (64 - 8 * level) == 0;
-    return v.key == cut.key && (~v.vertex ^ cut.rest) >> (96 - 8 * level) == 0;
+    return v.key == cut.key && (~v.vertex ^ cut.inverted_id) >> (96 - 8 * level) == 0;
   }
   SLUICE_HD static void set(RankCut& cut, unsigned level, unsigned digit) {
     if (level < 8) {
       cut.key |= std::uint64_t{digit} << (56 - 8 * level);
     } else {
-      cut.rest |= digit << (88 - 8 * level);
+      cut.inverted_id |= digit << (88 - 8 * level);
     }
   }
 };
@@ -48,7 +50,7 @@ struct SelectWorkspace {
   std::uint32_t bins[RankDigits::kBins];
   std::uint32_t digit;
   std::uint32_t wanted;  ///< of those that agree in this digit too
-  std::uint32_t all;     ///< not 0: those are all that agree
+  std::uint32_t is_final;  ///< not 0: those are all that agree
 };
 
 /// Finds the lowest bin that the first `wanted` reach, counted from the highest bin. One lane calls
@@ -58,17 +60,17 @@ SLUICE_HD void find_bin(const Group& group, const std::uint32_t* bins, unsigned 
                         Found&& found) {
   std::uint32_t above = 0;
   for (unsigned first = 0; first < count; first += Group::kSize) {
-    const unsigned place = first + group.rank();
-    const std::uint32_t own = place < count ? bins[count - 1 - place] : 0;
-    const std::uint32_t through = above + group.inclusive_scan(own);
-    if (through >= wanted && through - own < wanted) found(count - 1 - place, through, own);
-    above = group.broadcast(through, Group::kSize - 1);
+    const unsigned position = first + group.rank();
+    const std::uint32_t in_bin = position < count ? bins[count - 1 - position] : 0;
+    const std::uint32_t cumulative = above + group.inclusive_scan(in_bin);
+    if (cumulative >= wanted && cumulative - in_bin < wanted) found(count - 1 - position, cumulative, in_bin);
+    above = group.broadcast(cumulative, Group::kSize - 1);
   }
   group.sync();
 }
 
-/// Returns the cut that takes `wanted` of the vertices at(0) .. at(count - 1); 1 <= wanted <= count. Ids must
-/// differ.
+/// Returns the cut that accepts `wanted` of the vertices at(0) .. at(count - 1); 1 <= wanted <= count. Ids
+/// must differ.
 template <class Group, class At>
 SLUICE_HD RankCut select_first(const Group& group, SelectWorkspace& workspace, std::uint32_t count,
                                std::uint32_t wanted, At&& at) {
@@ -78,18 +80,19 @@ SLUICE_HD RankCut select_first(const Group& group, SelectWorkspace& workspace, s
     group.sync();
     for (std::uint32_t i = group.rank(); i < count; i += Group::kSize) {
       const RankedVertex v = at(i);
-      if (RankDigits::agrees(v, cut, level)) add_in<Group>(&workspace.bins[RankDigits::digit(v, level)], 1u);
+      if (RankDigits::agrees(v, cut, level))
+        group_add<Group>(&workspace.bins[RankDigits::digit(v, level)], 1u);
     }
     group.sync();
     find_bin(group, workspace.bins, RankDigits::kBins, wanted,
-             [&](unsigned bin, std::uint32_t through, std::uint32_t own) {
+             [&](unsigned bin, std::uint32_t cumulative, std::uint32_t in_bin) {
                workspace.digit = bin;
-               workspace.wanted = wanted - (through - own);
-               workspace.all = workspace.wanted == own;
+               workspace.wanted = wanted - (cumulative - in_bin);
+               workspace.is_final = workspace.wanted == in_bin;
              });
     RankDigits::set(cut, level, workspace.digit);
     wanted = workspace.wanted;
-    const bool found = workspace.all != 0;
+    const bool found = workspace.is_final != 0;
     group.sync();
     if (found) return cut;
   }

@@ -43,65 +43,65 @@ class HostTeam {
   void use_threads(unsigned threads) { helpers_ = threads - 1; }
   /// Begins the next query.
   void begin() {
-    for (Memory& memory : others_) memory.begin();
+    for (Memory& memory : extra_memories_) memory.begin();
   }
   /// Peak bytes of this query in workspaces other than its own.
   std::uint64_t peak_bytes() const {
     std::uint64_t bytes = 0;
-    for (const Memory& memory : others_) bytes += memory.peak_bytes();
+    for (const Memory& memory : extra_memories_) bytes += memory.peak_bytes();
     return bytes;
   }
   /// Calls use(vertex) for each list that balls outside the query's workspace wait for.
   template <class Use>
   void for_each_missing(Use&& use) const {
-    for (const Memory& memory : others_) memory.for_each_missing(use);
+    for (const Memory& memory : extra_memories_) memory.for_each_missing(use);
   }
 
   // ---- called by the query's thread
 
   /// True if only a part of the graph's lists is available.
-  bool brings_lists() const {
+  bool fetches_lists() const {
     const std::span<const ListRange> ranges = query_.lists->ranges();
     return ranges.size() != 1 || ranges[0].begin != 0 || ranges[0].end != rules_.graph.vertices ||
-           ranges[0].each != nullptr;
+           ranges[0].vertex_columns != nullptr;
   }
   /// Sets the balls of a stage; none is being diffused. Throws BudgetError.
-  void give(const BallOrder& order) {
-    while (others_.size() < std::min(balls_, order.count))
-      members_.emplace_back(others_.emplace_back(device_, rules_.graph.vertices));
+  void begin_stage(const BallOrder& order) {
+    while (extra_memories_.size() < std::min(balls_, order.count))
+      members_.emplace_back(extra_memories_.emplace_back(device_, rules_.graph.vertices));
     for (Member& member : members_) member.ball.reset();
     failure_ = nullptr;
     order_ = order;
-    begun_ = taken_ = resumed_ = paused_ = under_way_ = 0;
+    started_ = merged_ = resumed_ = paused_ = unfinished_ = 0;
   }
-  /// Threads go on with the lists that the query has now, until rest() is called.
-  void go_on() {
-    for (Memory& memory : others_) memory.lists = query_.lists;
-    resumed_ = taken_, paused_ = begun_;
-    resting_ = false;
+  /// Threads go on with the lists that the query has now, until pause() is called.
+  void resume() {
+    for (Memory& memory : extra_memories_) memory.lists = query_.lists;
+    resumed_ = merged_, paused_ = started_;
+    pausing_ = false;
     if (helpers_ == 0) return;
     threads_.emplace(helpers_);
-    threads_->begin([this](unsigned) { work(); });
+    threads_->begin([this](unsigned) { diffuse_balls(); });
   }
-  /// Waits until the ball is finished; all balls before it have been taken. False if the ball lacks lists,
+  /// Waits until the ball is finished; all balls before it have been merged. False if the ball lacks lists,
   /// and no other ball can go on. Rethrows the exception that stopped a ball.
-  bool makes(std::uint32_t ball) {
+  bool wait_for(std::uint32_t ball) {
     Lock lock(mutex_);
-    taken_ = ball;
+    merged_ = ball;
     changed_.notify_all();
-    while (ball == begun_ || !member_of(ball).made) {
+    while (ball == started_ || !member_of(ball).finished) {
       if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-      if (make_next(lock)) continue;
-      if (at_work_ == 0) return false;
+      if (diffuse_next(lock)) continue;
+      if (running_ == 0) return false;
       changed_.wait(lock);
     }
     return true;
   }
   /// Returns once no thread diffuses a ball: then the lists may be freed.
-  void rest() {
+  void pause() {
     {
       const Lock lock(mutex_);
-      resting_ = true;
+      pausing_ = true;
       changed_.notify_all();
     }
     threads_.reset();
@@ -115,74 +115,75 @@ class HostTeam {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  using OwnBall = Ball<SingleLane, HostWorkspace<M>>;
+  using HostBall = Ball<SingleLane, HostWorkspace<M>>;
 
   /// A workspace, and the ball in it.
   struct Member {
     explicit Member(Memory& own) : memory(&own) {}
 
     Memory* memory;
-    typename OwnBall::Shared shared{};
-    std::optional<OwnBall> ball;    ///< being diffused
+    typename HostBall::Shared shared{};
+    std::optional<HostBall> ball;   ///< being diffused
     std::uint32_t step = 0;         ///< its next round
     std::vector<Mass> returning{};  ///< [steps] mass that returns to the seeds
     BallFigures figures{};
-    bool made = false;
+    bool finished = false;
   };
 
   static constexpr std::uint32_t kNoBall = ~std::uint32_t{0};
 
   Member& member_of(std::uint32_t ball) { return members_[ball % members_.size()]; }
 
-  void work() {
+  void diffuse_balls() {
     Lock lock(mutex_);
-    while (!resting_ && (resumed_ < paused_ || begun_ < order_.count)) {
-      if (!make_next(lock)) changed_.wait(lock);
+    while (!pausing_ && (resumed_ < paused_ || started_ < order_.count)) {
+      if (!diffuse_next(lock)) changed_.wait(lock);
     }
   }
 
   /// The next ball to diffuse: first those that wait for lists, each once. kNoBall if no ball is left, or no
   /// workspace is free.
   std::uint32_t next_ball() {
-    for (resumed_ = std::max(resumed_, taken_); resumed_ < paused_;) {
+    for (resumed_ = std::max(resumed_, merged_); resumed_ < paused_;) {
       const std::uint32_t ball = resumed_++;
-      if (!member_of(ball).made) return ball;
+      if (!member_of(ball).finished) return ball;
     }
-    if (begun_ == order_.count || begun_ - taken_ == members_.size() || under_way_ == balls_) return kNoBall;
-    ++under_way_;
-    member_of(begun_).made = false;
-    return begun_++;
+    if (started_ == order_.count || started_ - merged_ == members_.size() || unfinished_ == balls_)
+      return kNoBall;
+    ++unfinished_;
+    member_of(started_).finished = false;
+    return started_++;
   }
 
   /// Diffuses the next ball, with the lock released; false if there is none.
-  bool make_next(Lock& lock) {
+  bool diffuse_next(Lock& lock) {
     const std::uint32_t ball = next_ball();
     if (ball == kNoBall) return false;
     Member& member = member_of(ball);
-    ++at_work_;
+    ++running_;
     lock.unlock();
-    bool made = false;
+    bool finished = false;
     std::exception_ptr failure;
     try {
-      made = make(ball, member);
+      finished = diffuse(ball, member);
     } catch (...) {
       failure = std::current_exception();
     }
     lock.lock();
-    --at_work_;
+    --running_;
     if (failure && !failure_) failure_ = failure;
-    if (made) member.made = true, --under_way_;
+    if (finished) member.finished = true, --unfinished_;
     changed_.notify_all();
     return true;
   }
 
   /// Diffuses a ball as far as lists are available; false if some are missing.
-  bool make(std::uint32_t ball, Member& member) {
+  bool diffuse(std::uint32_t ball, Member& member) {
     if (!member.ball) {
       member.returning.assign(order_.steps, 0);
       member.step = 0;
       member.ball.emplace(SingleLane{}, member.shared, *member.memory, rules_, SeedsView{});
-    } else if (!member.ball->go_on()) {
+    } else if (!member.ball->resume()) {
       return false;
     }
     member.ball->run_from(query_.second->ranked[order_.first + ball], member.step, order_.steps,
@@ -197,17 +198,17 @@ class HostTeam {
   Memory& query_;
   const QueryRules& rules_;
   unsigned balls_, helpers_;    ///< balls at once; threads other than the query's
-  std::deque<Memory> others_;   ///< P workspaces, once a stage had so many balls
+  std::deque<Memory> extra_memories_;  ///< P workspaces, once a stage had so many balls
   std::deque<Member> members_;  ///< the first has the query's workspace
   BallOrder order_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint32_t begun_ = 0;                    ///< balls before this one have begun
-  std::uint32_t taken_ = 0;                    ///< balls before this one have been taken
+  std::uint32_t started_ = 0;                  ///< balls before this one have begun
+  std::uint32_t merged_ = 0;                   ///< balls before this one have been merged
   std::uint32_t resumed_ = 0;                  ///< begun balls before this one went on with the current lists
-  std::uint32_t paused_ = 0;                   ///< begun_ at the last rest(): these may wait for lists
-  std::uint32_t under_way_ = 0, at_work_ = 0;  ///< unfinished balls, and those that a thread diffuses now
-  bool resting_ = false;
+  std::uint32_t paused_ = 0;                   ///< started_ at the last pause(): these may wait for lists
+  std::uint32_t unfinished_ = 0, running_ = 0;  ///< unfinished balls, and those that a thread diffuses now
+  bool pausing_ = false;
   std::exception_ptr failure_;              ///< stopped a ball
   std::optional<BorrowedThreads> threads_;  ///< last member: threads end before the data that they use
 };

@@ -19,11 +19,11 @@ namespace sluice::ppr {
 /// A round of a query has tens to thousands of edges, and ends with a barrier. Four blocks fill the registers
 /// of an SM.
 inline constexpr unsigned kQueryBlock = 256;
-inline constexpr unsigned kQueryBlocksOfSm = 4;
+inline constexpr unsigned kQueryBlocksPerSm = 4;
 
 using QueryBlock = BlockGroup<kQueryBlock>;
 template <class M>
-using TogetherQuery = GroupQuery<QueryBlock, GroupWorkspace<QueryBlock, M>>;
+using JointQuery = GroupQuery<QueryBlock, GroupWorkspace<QueryBlock, M>>;
 template <class M>
 using OneByOneQuery = GroupOneByOne<QueryBlock, GroupWorkspace<QueryBlock, M>>;
 template <class M>
@@ -48,8 +48,8 @@ struct QueriesView {
 
 /// A block, or the first of a team, answers one query after another.
 template <class Query, class Memory>
-__device__ void answer_queries(const QueryBlock& block, typename Query::Shared& shared, Memory& workspace,
-                               const QueriesView& view) {
+__device__ void run_queries(const QueryBlock& block, typename Query::Shared& shared, Memory& workspace,
+                            const QueriesView& view) {
   while (true) {
     const std::uint32_t item = block.broadcast(threadIdx.x == 0 ? atomicAdd(view.next, 1u) : 0u, 0);
     if (item >= view.count) return;
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kQueryBlock)
     for (std::uint64_t slot = threadIdx.x; slot < view.slots; slot += kQueryBlock)
       view.entries_of<M>()[slot] = WorkspaceEntry<M>{};
   };
-  const WorkspaceView workspace = WorkspaceShape::move(first, blockIdx.x * workspace_bytes);
+  const WorkspaceView workspace = WorkspaceShape::shifted(first, blockIdx.x * workspace_bytes);
   clear(workspace);
   if (workspace.second != 0) clear(WorkspaceShape::second_of<M>(workspace));
 }
@@ -82,35 +82,35 @@ __global__ void __launch_bounds__(kQueryBlock)
 /// The workspace of this block.
 __device__ inline WorkspaceView workspace_of(const QueriesView& view) {
   extern __shared__ __align__(16) unsigned char sub_graph[];
-  WorkspaceView workspace = WorkspaceShape::move(view.workspace, blockIdx.x * view.workspace_bytes);
+  WorkspaceView workspace = WorkspaceShape::shifted(view.workspace, blockIdx.x * view.workspace_bytes);
   workspace.fast = sub_graph, workspace.fast_bytes = view.fast_bytes;
   return workspace;
 }
 
 template <class Query>
-__global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(QueriesView view) {
+__global__ void __launch_bounds__(kQueryBlock, kQueryBlocksPerSm) queries_kernel(QueriesView view) {
   // Raw bytes: variables in shared memory have no constructors.
   __shared__ alignas(Query::Shared) unsigned char shared[sizeof(Query::Shared)];
-  __shared__ QueryBlock::Workspace meeting;
-  const QueryBlock block(meeting);
+  __shared__ QueryBlock::Workspace block_workspace;
+  const QueryBlock block(block_workspace);
   const WorkspaceView workspace = workspace_of(view);
-  answer_queries<Query>(block, *reinterpret_cast<typename Query::Shared*>(shared), workspace, view);
+  run_queries<Query>(block, *reinterpret_cast<typename Query::Shared*>(shared), workspace, view);
 }
 
 /// All blocks of a launch must run at once.
 template <class M, bool Extracts>
-__global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) team_queries_kernel(QueriesView view) {
+__global__ void __launch_bounds__(kQueryBlock, kQueryBlocksPerSm) team_queries_kernel(QueriesView view) {
   using Query = TeamQuery<M, Extracts>;
   __shared__ alignas(typename Query::Shared) unsigned char shared[sizeof(typename Query::Shared)];
-  __shared__ QueryBlock::Workspace meeting;
-  const QueryBlock block(meeting);
+  __shared__ QueryBlock::Workspace block_workspace;
+  const QueryBlock block(block_workspace);
   auto& query = *reinterpret_cast<typename Query::Shared*>(shared);
   const std::uint32_t member = blockIdx.x % view.members;
   const TeamMemory memory{workspace_of(view), view.teams + blockIdx.x / view.members, view.members,
                           view.workspace_bytes};
-  if (member != 0) return diffuse_as_ordered<M, Extracts>(block, query.ball, memory, member, view.rules);
-  answer_queries<Query>(block, query, memory, view);
-  memory.give({});
+  if (member != 0) return run_member<M, Extracts>(block, query.ball, memory, member, view.rules);
+  run_queries<Query>(block, query, memory, view);
+  memory.publish({});
 }
 
 // ---- launchers
@@ -137,7 +137,7 @@ class Workspaces {
   }
 
   /// Only while no query runs.
-  void give_back() { *this = Workspaces(); }
+  void release() { *this = Workspaces(); }
   std::uint64_t bytes() const { return memory_.bytes(); }
 
   const WorkspaceView& first() const { return first_; }

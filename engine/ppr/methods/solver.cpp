@@ -34,7 +34,7 @@ class StoredSolver final : public QuerySolver {
         stages_(stages_of(options)),
         rules_(rules_on_host(graph, options, stages_)),
         workspace_(device, graph.vertices) {
-    if (!goes_one_by_one(options)) return;
+    if (!is_one_by_one(options)) return;
     table_.emplace(device, graph.vertices);
     workspace_.add_second(*table_, *std::ranges::max_element(stages_));
     if (balls > 1) workspace_.team = &team_.emplace(device, workspace_, rules_, balls, threads);
@@ -48,12 +48,12 @@ class StoredSolver final : public QuerySolver {
       table_->begin();
       one_by_one_.emplace(SingleLane{}, shared_, workspace_, rules_, seeds.view(), query);
     } else {
-      together_.emplace(SingleLane{}, shared_.ball, workspace_, rules_, seeds.view(), query);
+      joint_.emplace(SingleLane{}, shared_.ball, workspace_, rules_, seeds.view(), query);
     }
-    with_query([](auto& begun) { begun.begin(); });
+    with_query([](auto& current) { current.begin(); });
   }
 
-  bool advance(const ListsAtHand& lists) override {
+  bool advance(const AvailableLists& lists) override {
     workspace_.lists = &lists;
     try {
       return with_query([](auto& query) {
@@ -61,23 +61,21 @@ class StoredSolver final : public QuerySolver {
         return !query.stopped();
       });
     } catch (...) {
-      if (team_) team_->rest();  // the lists end with this call
+      if (team_) team_->pause();  // the lists end with this call
       throw;
     }
   }
   void use_threads(unsigned threads) override {
     if (team_) team_->use_threads(threads);
   }
-  bool advance_to(std::uint64_t edges, const ListsAtHand& lists) override {
+  bool advance_to(std::uint64_t edges, const AvailableLists& lists) override {
     workspace_.lists = &lists;
-    return together_->advance_to(edges);
+    return joint_->advance_to(edges);
   }
-  void take_ends(std::span<const Vertex> ends, std::uint64_t steps) override {
-    together_->take_ends(ends, steps);
+  void count_ends(std::span<const Vertex> ends, std::uint64_t steps) override {
+    joint_->count_ends(ends, steps);
   }
-  Progress progress() const override {
-    return {together_->steps(), together_->edges(), workspace_.peak_bytes()};
-  }
+  Progress progress() const override { return {joint_->steps(), joint_->edges(), workspace_.peak_bytes()}; }
   void for_each_missing(FunctionRef<void(Vertex)> use) const override {
     workspace_.for_each_missing(use);
     if (team_) team_->for_each_missing(use);
@@ -89,7 +87,7 @@ class StoredSolver final : public QuerySolver {
     if (team_) figures.peak_bytes += team_->peak_bytes();
     return figures;
   }
-  ListsAtHand whole() const override { return ListsAtHand(std::span(&whole_, 1)); }
+  AvailableLists all_lists() const override { return AvailableLists(std::span(&whole_, 1)); }
   void write_top(std::span<Vertex> vertices, std::span<double> values) override {
     const std::uint64_t entries = TopList::entries(reached().size(), options_.top);
     list_.reserve(device_, entries, "the list of a query");
@@ -98,16 +96,16 @@ class StoredSolver final : public QuerySolver {
     list.write(vertices, values);
   }
   void for_each_reached(FunctionRef<void(Vertex, Mass, Mass)> use) const override {
-    for (const Reached<M>& entry : reached()) use(entry.vertex, entry.score, entry.waiting);
+    for (const Reached<M>& entry : reached()) use(entry.vertex, entry.score, entry.residual);
   }
 
  private:
-  using Together = GroupQuery<SingleLane, HostWorkspace<M>>;
+  using JointQuery = GroupQuery<SingleLane, HostWorkspace<M>>;
   using OneByOne = GroupOneByOne<SingleLane, HostWorkspace<M>>;
 
   template <class Use>
   auto with_query(Use&& use) {
-    return one_by_one_ ? use(*one_by_one_) : use(*together_);
+    return one_by_one_ ? use(*one_by_one_) : use(*joint_);
   }
   /// All vertices with scores.
   const ReachedVertices<M>& reached() const { return table_ ? table_->reached : workspace_.reached; }
@@ -123,7 +121,7 @@ class StoredSolver final : public QuerySolver {
   Buffer<RankedVertex> list_;
   // State of the current query.
   typename OneByOne::Shared shared_;
-  std::optional<Together> together_;
+  std::optional<JointQuery> joint_;
   std::optional<OneByOne> one_by_one_;
 };
 

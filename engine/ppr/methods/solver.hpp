@@ -38,20 +38,20 @@ class QuerySolver {
   /// The seeds of the query that was last begun by its starts.
   const Seeds& seeds() const { return seeds_; }
   /// Continues as far as lists allow. False if lists are missing; true once there are scores.
-  virtual bool advance(const ListsAtHand& lists) = 0;
+  virtual bool advance(const AvailableLists& lists) = 0;
   /// From now on this many threads diffuse balls.
   virtual void use_threads(unsigned threads) = 0;
   /// As advance() of an exact query; false after a step along at least `edges` edges, if the query goes on.
-  virtual bool advance_to(std::uint64_t edges, const ListsAtHand& lists) = 0;
+  virtual bool advance_to(std::uint64_t edges, const AvailableLists& lists) = 0;
   /// Ends a query whose walks were made elsewhere: the vertices where they ended, and their steps in total.
-  virtual void take_ends(std::span<const Vertex> ends, std::uint64_t steps) = 0;
+  virtual void count_ends(std::span<const Vertex> ends, std::uint64_t steps) = 0;
   virtual Progress progress() const = 0;
   /// Calls use(vertex) for each missing list, perhaps several times.
   virtual void for_each_missing(FunctionRef<void(Vertex)> use) const = 0;
   /// Figures of a query that has ended.
   virtual QueryFigures figures() = 0;
   /// All lists of the graph, if they are available.
-  virtual ListsAtHand whole() const = 0;
+  virtual AvailableLists all_lists() const = 0;
   /// Writes the result list, as TopList. Throws BudgetError.
   virtual void write_top(std::span<Vertex> vertices, std::span<double> values) = 0;
   /// Calls use(vertex, score, residual) for all reached vertices, not only for the result list.

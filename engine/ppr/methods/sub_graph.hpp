@@ -80,7 +80,8 @@ class SubGraph {
   /// Splits the residuals of all inner vertices. Adds the edges that mass followed to this lane's `edges`.
   SLUICE_HD Round round(std::uint64_t& edges) {
     std::uint32_t taken = 0;
-    for (std::uint64_t id = group_.rank(); id < size_.inner; id += Group::kSize) taken += take(id);
+    for (std::uint64_t id = group_.rank(); id < size_.inner; id += Group::kSize)
+      taken += consume_residual(id);
     if (group_.sum(taken) == 0) return {false, 0};
     Mass returning = 0;
     for (std::uint64_t first = 0; first < size_.inner; first += Group::kSize) spread(first, edges, returning);
@@ -88,21 +89,21 @@ class SubGraph {
   }
 
   /// Copies the result to the workspace. There `moving` tells where mass has arrived.
-  SLUICE_HD void hand_over() const {
+  SLUICE_HD void write_back() const {
     group_.sync();
     for (std::uint64_t id = group_.rank(); id < size_.vertices; id += Group::kSize) {
       auto& entry = workspace_[workspace_.reached_slot(static_cast<std::uint32_t>(id))];
       const bool is_inner = id < size_.inner;
       entry.score = is_inner ? view_.score[id] : 0;
-      entry.waiting = load(&view_.waiting[id]);
-      entry.moving = entry.waiting != 0 || (is_inner && view_.received[id] != 0);
+      entry.residual = load(&view_.residual[id]);
+      entry.moving = entry.residual != 0 || (is_inner && view_.received[id] != 0);
     }
     group_.sync();
   }
 
  private:
   using View = decltype(std::declval<const Workspace&>().sub_graph());
-  using Stored = std::remove_pointer_t<decltype(View::waiting)>;
+  using Stored = std::remove_pointer_t<decltype(View::residual)>;
 
   /// A vertex whose weights sum to 0 gets no list: no mass follows its edges.
   SLUICE_HD bool expand(std::uint64_t first, std::uint64_t end) {
@@ -113,7 +114,7 @@ class SubGraph {
       const Vertex vertex = workspace_[workspace_.reached_slot(static_cast<std::uint32_t>(id))].vertex;
       const EdgeIndex* const offsets = rules_.graph.offsets + vertex;
       degree = offsets[1] - offsets[0];
-      chunk_.begins[group_.rank()] = rules_.place_of(vertex);
+      chunk_.begins[group_.rank()] = rules_.position_of(vertex);
       if (size_.weighted) {
         total = total_of(vertex);
         if (total == 0) degree = 0;
@@ -121,16 +122,16 @@ class SubGraph {
     }
     const std::uint64_t all = chunk_.begin(group_, degree), before = size_.edges;
     size_.edges += all;
-    if (!workspace_.takes_edges(size_.edges)) return false;
-    workspace_.expect_lists({0, end, size_.edges, size_.weighted});
+    if (!workspace_.can_hold_edges(size_.edges)) return false;
+    workspace_.reserve_lists({0, end, size_.edges, size_.weighted});
     const View lists = workspace_.sub_graph();
     if (id == 0) lists.offsets[0] = 0;
     if (id < end) {
       lists.offsets[id + 1] = static_cast<std::uint32_t>(before + chunk_.end(group_));
       if (size_.weighted) lists.totals[id] = total;
     }
-    chunk_.for_each(group_, all, [&](std::uint64_t list, std::uint64_t place, std::uint64_t at) {
-      const EdgeIndex edge = chunk_.begins[list] + place;
+    chunk_.for_each(group_, all, [&](std::uint64_t list, std::uint64_t position, std::uint64_t at) {
+      const EdgeIndex edge = chunk_.begins[list] + position;
       lists.targets[before + at] = static_cast<std::uint32_t>(workspace_.slot_of(rules_.graph.targets[edge]));
       if (size_.weighted) lists.weights[before + at] = rules_.graph.weights[edge];
     });
@@ -150,7 +151,7 @@ class SubGraph {
   SLUICE_HD void settle() {
     const View lists = workspace_.sub_graph();
     view_ = workspace_.place_sub_graph(size_);
-    if constexpr (!Workspace::kAlone) {  // a single thread has built them there, with numbers as slots
+    if constexpr (!Workspace::kSingleThread) {  // a single thread has built them there, with numbers as slots
       workspace_.number_reached();
       for_each(size_.edges, [&](std::uint64_t edge) {
         view_.targets[edge] = workspace_.number_of(lists.targets[edge]);
@@ -162,7 +163,7 @@ class SubGraph {
       });
       if (group_.rank() == 0 && size_.inner != 0) view_.offsets[0] = 0;
     }
-    for_each(size_.vertices, [&](std::uint64_t id) { view_.waiting[id] = 0; });
+    for_each(size_.vertices, [&](std::uint64_t id) { view_.residual[id] = 0; });
     for_each(size_.inner, [&](std::uint64_t id) { view_.score[id] = 0, view_.received[id] = 0; });
     group_.sync();
   }
@@ -172,11 +173,11 @@ class SubGraph {
     for (std::uint64_t i = group_.rank(); i < count; i += Group::kSize) use(i);
   }
 
-  SLUICE_HD bool take(std::uint64_t id) const {
-    const Mass mass = load(&view_.waiting[id]);
+  SLUICE_HD bool consume_residual(std::uint64_t id) const {
+    const Mass mass = load(&view_.residual[id]);
     view_.moving[id] = 0;
     if (mass == 0) return false;
-    view_.waiting[id] = 0;
+    view_.residual[id] = 0;
     view_.received[id] = 1;
     view_.score[id] += static_cast<Stored>(rules_.continuation.kept(mass));
     view_.moving[id] = static_cast<Stored>(rules_.continuation.followed(mass) + 1);
@@ -203,8 +204,8 @@ class SubGraph {
       }
     }
     const std::uint64_t all = chunk_.begin(group_, degree);
-    chunk_.for_each(group_, all, [&](std::uint64_t list, std::uint64_t place, std::uint64_t) {
-      const std::uint64_t edge = chunk_.begins[list] + place, share = chunk_.shares[list];
+    chunk_.for_each(group_, all, [&](std::uint64_t list, std::uint64_t position, std::uint64_t) {
+      const std::uint64_t edge = chunk_.begins[list] + position, share = chunk_.shares[list];
       const Mass mass =
           size_.weighted ? weighted_share(double_of(share), static_cast<double>(view_.weights[edge])) : share;
       if (mass != 0) add(view_.targets[edge], mass);
@@ -212,7 +213,7 @@ class SubGraph {
   }
 
   SLUICE_HD void add(std::uint32_t id, Mass mass) const {
-    add_in<Group>(&view_.waiting[id], static_cast<Stored>(mass));
+    group_add<Group>(&view_.residual[id], static_cast<Stored>(mass));
   }
 
   Group group_;

@@ -19,7 +19,7 @@ struct SubGraphSize {
 template <class M>
 struct SubGraphView {
   double* totals = nullptr;          ///< [inner] sums of weights, if mass splits by weight
-  M* waiting = nullptr;              ///< [vertices] residual: mass to be split
+  M* residual = nullptr;             ///< [vertices] residual: mass to be split
   M* score = nullptr;                ///< [inner]
   M* moving = nullptr;               ///< [inner] moving mass of this round plus 1; 0: no residual
   std::uint32_t* offsets = nullptr;  ///< [inner + 1] where lists begin
@@ -36,8 +36,8 @@ struct SubGraphView {
   SLUICE_HD static SubGraphView place(unsigned char* at, const SubGraphSize& size) {
     SubGraphView view;
     view.totals = reinterpret_cast<double*>(at);
-    view.waiting = reinterpret_cast<M*>(view.totals + (size.weighted ? size.inner : 0));
-    view.score = view.waiting + size.vertices;
+    view.residual = reinterpret_cast<M*>(view.totals + (size.weighted ? size.inner : 0));
+    view.score = view.residual + size.vertices;
     view.moving = view.score + size.inner;
     view.offsets = reinterpret_cast<std::uint32_t*>(view.moving + size.inner);
     view.targets = view.offsets + size.inner + 1;

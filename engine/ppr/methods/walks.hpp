@@ -27,7 +27,7 @@ inline double walk_error(std::uint32_t walks, double confidence) {
 }
 
 /// The score of a vertex where `ended` of `walks` walks ended, rounded down. Neither number exceeds
-/// kMostWalks, 2^24, so that nothing here exceeds 64 bits.
+/// kMaxWalks, 2^24, so that nothing here exceeds 64 bits.
 SLUICE_HD Mass walk_score(std::uint64_t ended, std::uint64_t walks) {
   const std::uint64_t part = ended << 39;
   return (part / walks << 24) + (part % walks << 24) / walks;
@@ -44,7 +44,7 @@ struct WalkList {
 struct WalkRules {
   bool weighted = false;
   Dangling dangling = Dangling::seed;
-  Probability go_on;
+  Probability continue_probability;
   std::uint64_t seed = 1;
   std::uint32_t limit = 0;  ///< steps at most
 
@@ -79,15 +79,15 @@ struct WalkRules {
 
   /// Takes a walk to its end, and counts its steps. `lists` has the graph, and list_of() of every vertex.
   template <class Lists>
-  SLUICE_HD Vertex end(const Lists& lists, const SeedsView& seeds, Instance query, std::uint32_t walk,
-                       std::uint64_t& steps) const {
-    Vertex at = start(seeds, query, walk);
+  SLUICE_HD Vertex end_vertex(const Lists& lists, const SeedsView& seeds, Instance query, std::uint32_t walk,
+                              std::uint64_t& steps) const {
+    Vertex vertex = start(seeds, query, walk);
     for (std::uint32_t step = 1; step <= limit; ++step, ++steps) {
       const PhiloxBlock random = draws(query, walk, step);
-      if (!go_on.happens(random.high())) break;
-      at = next(lists.list_of(at), seeds, lists.graph.vertices, random.low());
+      if (!continue_probability.happens(random.high())) break;
+      vertex = next(lists.list_of(vertex), seeds, lists.graph.vertices, random.low());
     }
-    return at;
+    return vertex;
   }
 
  private:
@@ -95,8 +95,8 @@ struct WalkRules {
   SLUICE_HD static bool next_by_weight(const WalkList& list, std::uint64_t random, Vertex& vertex) {
     int exponent = -32768;
     for (std::uint64_t i = 0; i < list.degree; ++i) {
-      const int own = weight_exponent(list.weights[i]);
-      exponent = own > exponent ? own : exponent;
+      const int edge_exponent = weight_exponent(list.weights[i]);
+      exponent = edge_exponent > exponent ? edge_exponent : exponent;
     }
     std::uint64_t total = 0;
     for (std::uint64_t i = 0; i < list.degree; ++i) total += quantise_weight(list.weights[i], exponent);

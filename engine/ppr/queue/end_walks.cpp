@@ -34,10 +34,10 @@ AllSeeds::AllSeeds(const ResidentGraph::Impl& graph, const Starts& starts, std::
     return;
   }
   ChargedVector<Seed> all;
-  Seeds own;
+  Seeds query_seeds;
   for (Instance query = 0; query + 1 < starts.offsets.size(); ++query) {
-    own.assign(starts, graph.view.vertices(), seed, query);
-    all.insert(all.end(), own.all().begin(), own.all().end());
+    query_seeds.assign(starts, graph.view.vertices(), seed, query);
+    all.insert(all.end(), query_seeds.all().begin(), query_seeds.all().end());
   }
   seeds_ = Buffer<Seed>(graph.device, all.size(), "seeds of queries");
   offsets_ = Buffer<std::uint64_t>(graph.device, starts.offsets.size(), "seeds of queries");
@@ -50,24 +50,24 @@ AllSeedsView AllSeeds::view() const {
   return {{}, seeds_.data(), offsets_.data()};
 }
 
-void walk_to_ends(ResidentGraph::Impl& graph, const EndProgram& program, const Options& options,
-                  InstanceRange range, WalkSink& sink, RunStats& stats) {
+void run_end_walks(ResidentGraph::Impl& graph, const EndProgram& program, const Options& options,
+                   InstanceRange range, WalkSink& sink, RunStats& stats) {
   walks::Options walk;
   walk.seed = options.seed, walk.length = program.rules.limit;
   InstanceRun<WalkSink, walks::Options> run(graph, {}, walk, &sink, stats);
   run.range = range;
   PageRequest pages(graph);
   pages.columns.weights = program.rules.weighted;
-  const auto go = [&]<class Backend>(std::type_identity<Backend>) {
+  const auto run_on = [&]<class Backend>(std::type_identity<Backend>) {
     walks::ProgramJob<EndProgram, walks::ProgramQueue<Backend, EndProgram>> job(program);
     walks::walk_in_queues({run, job, pages, {}, expected_steps(options, program.rules)},
                           walks::ShardResidency::allowed);
   };
   on_backend(
-      graph.device, [&] { go(std::type_identity<walks::host::QueueBackend>{}); },
+      graph.device, [&] { run_on(std::type_identity<walks::host::QueueBackend>{}); },
       [&] {
 #if defined(__CUDACC__)
-        go(std::type_identity<walks::cuda::QueueBackend>{});
+        run_on(std::type_identity<walks::cuda::QueueBackend>{});
 #endif
       });
 }

@@ -69,7 +69,7 @@ struct EndProgram {
 
   SLUICE_HD void propose(const Walker& walker, walks::Proposal& proposal) const {
     const PhiloxBlock random = rules.draws(walker.instance, walker.number, walker.step + 1);
-    proposal.located = rules.go_on.happens(random.high());
+    proposal.located = rules.continue_probability.happens(random.high());
     proposal.probe.random = random.low();
     if (!proposal.located || walker.row.degree == 0) return;
     rules.weighted ? prefetch(graph.csr.weights + walker.row.offset)
@@ -112,7 +112,7 @@ inline EndProgram on_page(EndProgram program, const PageView& page) {
 
 /// Passes the ends of this rank's walks [range.begin, range.end) to the sink, as rows of kEndWords. If ranks
 /// share out the graph, all of them call it. A run that is only planned notes its pages. Throws BudgetError.
-void walk_to_ends(ResidentGraph::Impl& graph, const EndProgram& program, const Options& options,
-                  InstanceRange range, WalkSink& sink, RunStats& stats);
+void run_end_walks(ResidentGraph::Impl& graph, const EndProgram& program, const Options& options,
+                   InstanceRange range, WalkSink& sink, RunStats& stats);
 
 }  // namespace sluice::ppr

@@ -30,7 +30,7 @@ namespace {
 
 constexpr const char* kEnds = "ends of walks";
 
-PagingOptions cut(PagingOptions paging) {
+PagingOptions in_partitions(PagingOptions paging) {
   paging.force_partitions = true;
   return paging;
 }
@@ -44,14 +44,14 @@ class Ends final : public WalkSink {
   void write(const WalkBatch& batch) override {
     const Vertex* row = batch.walks.data();
     for (std::uint64_t i = batch.first - first_, left = batch.count; left > 0;) {
-      const std::uint64_t query = i / walks_, some = std::min(left, (query + 1) * walks_ - i);
-      for (const std::uint64_t end = i + some; i < end; ++i, row += walks::kEndWords)
+      const std::uint64_t query = i / walks_, chunk = std::min(left, (query + 1) * walks_ - i);
+      for (const std::uint64_t end = i + chunk; i < end; ++i, row += walks::kEndWords)
         ends_[i] = row[0], steps_[query] += row[1];
-      left -= some;
+      left -= chunk;
     }
   }
 
-  std::span<const Vertex> of(std::uint64_t query) const {
+  std::span<const Vertex> of_query(std::uint64_t query) const {
     return ends_.span().subspan(query * walks_, walks_);
   }
   std::uint64_t steps(std::uint64_t query) const { return steps_[query]; }
@@ -65,39 +65,39 @@ class Ends final : public WalkSink {
 
 class QueuedPpr final : public Backend {
  public:
-  /// If ranks share out the graph, others may request lists through the feeder of `beside` meanwhile.
-  QueuedPpr(const QueryRun& run, std::uint64_t queries, const Backend* beside)
+  /// If ranks share out the graph, others may request lists through the feeder of `sibling` meanwhile.
+  QueuedPpr(const QueryRun& run, std::uint64_t queries, const Backend* sibling)
       : Backend(run, queries),
         ranks_(run.paging.shard),
-        feeder_(beside ? beside->rank_feeder() : nullptr),
+        feeder_(sibling ? sibling->rank_feeder() : nullptr),
         counting_(device_.is_cuda() ? &host_.emplace(DeviceOptions{DeviceChoice::host, device_.threads()})
                                     : &device_),
         results_(*counting_, rows_, options_.top),
-        resident_(device_, graph_, cut(run.paging)),
+        resident_(device_, graph_, in_partitions(run.paging)),
         seeds_(impl(), starts_, options_.seed) {
     const Instance all = starts_.instances(graph_.vertices());
     if (all > kMaxInstances / options_.walks)
       throw UsageError("--walks: all queries have more than 2^62 walks (lower it, or use fewer queries)");
     if (!device_.is_planning()) return;
-    const Ends ends = walk(0, std::min(queries_at_once(), std::max<std::uint64_t>(queries, 1)));
-    counting_->memory().charge_and_release(least_bytes(), "a query");
+    const Ends ends = run_walks(0, std::min(queries_at_once(), std::max<std::uint64_t>(queries, 1)));
+    counting_->memory().charge_and_release(max_count_bytes(), "a query");
   }
 
   Batch solve(Instance first, std::uint64_t count) override {
     for (std::uint64_t done = 0; done < count;) {
       const double begin = seconds_now();
-      const std::uint64_t some = std::min(queries_at_once(), count - done);
-      meet(true);
-      count_ends(walk(first + done, some), first, done, some, begin);
-      done += some;
+      const std::uint64_t chunk = std::min(queries_at_once(), count - done);
+      agree_on_walks(true);
+      count_ends(run_walks(first + done, chunk), first, done, chunk, begin);
+      done += chunk;
     }
     return results_.batch(first, count);
   }
 
-  void rest() override {}
+  void release_memory() override {}
 
   void finish() override {
-    while (meet(false)) walk(0, 0);
+    while (agree_on_walks(false)) run_walks(0, 0);
   }
 
   void plan(std::uint64_t, Plan& plan) override {
@@ -106,7 +106,7 @@ class QueuedPpr final : public Backend {
     plan.partitions = pages.plan.partitions.size();
     plan.graph_bytes = impl().offsets.bytes();
     plan.cache_bytes = pages.plan.slot_bytes;
-    plan.largest_query_bytes = least_bytes() + pages.plan.instance_bytes * options_.walks;
+    plan.largest_query_bytes = max_count_bytes() + pages.plan.instance_bytes * options_.walks;
     plan.threads = static_cast<unsigned>(std::min(rows_, queries_at_once()));
   }
 
@@ -121,47 +121,48 @@ class QueuedPpr final : public Backend {
 
   /// Queries of this rank per run of walks: their ends stay in host memory until they are counted.
   std::uint64_t queries_at_once() const {
-    constexpr std::uint64_t kPart = 8, kMost = std::uint64_t{2} << 30;
-    const std::uint64_t bytes = std::min(host_budget().available() / kPart, kMost);
+    constexpr std::uint64_t kFraction = 8, kMaxBytes = std::uint64_t{2} << 30;
+    const std::uint64_t bytes = std::min(host_budget().available() / kFraction, kMaxBytes);
     return std::clamp<std::uint64_t>(bytes / (options_.walks * sizeof(Vertex)), 1, rows_);
   }
 
   /// Ranks meet here before they run walks together; false once none has walks left. Ranks that have not
   /// arrived may request lists meanwhile.
-  bool meet(bool walks) {
+  bool agree_on_walks(bool walks) {
     if (feeder_) feeder_->finish();
     return any_left(ranks_, walks, "walks of queries");
   }
 
-  Ends walk(Instance first, std::uint64_t count) {
+  Ends run_walks(Instance first, std::uint64_t count) {
     Ends ends(first, count, options_.walks);
     const EndProgram program{impl().view, WalkRules::of(options_), seeds_.view(), options_.walks};
     const Instance begin = first * options_.walks;
-    walk_to_ends(impl(), program, options_, {begin, begin + count * options_.walks}, ends, stats_);
+    run_end_walks(impl(), program, options_, {begin, begin + count * options_.walks}, ends, stats_);
     return ends;
   }
 
   /// The most bytes for counting the ends of one query.
-  std::uint64_t least_bytes() const {
+  std::uint64_t max_count_bytes() const {
     const std::uint64_t n = graph_.vertices(), reached = std::min<std::uint64_t>(n, options_.walks);
     return ReachedVertices<Mass>::peak_bytes(reached, n) + TopList::bytes(reached, options_.top);
   }
 
   /// Counts the ends of queries [first + done, first + done + count).
-  void count_ends(const Ends& ends, Instance first, std::uint64_t done, std::uint64_t count, double begun) {
+  void count_ends(const Ends& ends, Instance first, std::uint64_t done, std::uint64_t count,
+                  double start_time) {
     const std::uint64_t workers =
-        std::clamp<std::uint64_t>(counting_->memory().available() / least_bytes(), 1,
+        std::clamp<std::uint64_t>(counting_->memory().available() / max_count_bytes(), 1,
                                   std::min<std::uint64_t>(counting_->threads(), count));
     std::vector<std::unique_ptr<QuerySolver>> solvers(workers);
     for (auto& solver : solvers) solver = QuerySolver::make(*counting_, graph_.out.view(), options_);
-    const auto answer = [&](QuerySolver& solver, std::uint64_t i) {
+    const auto count_query = [&](QuerySolver& solver, std::uint64_t i) {
       begin(solver, results_, first, done + i);
-      solver.take_ends(ends.of(i), ends.steps(i));
-      results_.answer(done + i, solver, begun).peak_bytes += ends.of(i).size_bytes();
+      solver.count_ends(ends.of_query(i), ends.steps(i));
+      results_.store(done + i, solver, start_time).peak_bytes += ends.of_query(i).size_bytes();
     };
     parallel_blocks(static_cast<unsigned>(workers), count, 1,
-                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
-                      for (; from < to; ++from) answer(*solvers[thread], from);
+                    [&](std::uint64_t i, std::uint64_t to, unsigned thread) {
+                      for (; i < to; ++i) count_query(*solvers[thread], i);
                     });
   }
 
@@ -177,8 +178,8 @@ class QueuedPpr final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_queued_ppr(const QueryRun& run, std::uint64_t queries, const Backend* beside) {
-  return std::make_unique<QueuedPpr>(run, queries, beside);
+std::unique_ptr<Backend> make_queued_ppr(const QueryRun& run, std::uint64_t queries, const Backend* sibling) {
+  return std::make_unique<QueuedPpr>(run, queries, sibling);
 }
 
 }  // namespace sluice::ppr
