@@ -1,4 +1,4 @@
-# Every library Sluice stands on. A missing one stops here with the package that brings it.
+# Every library that Sluice needs. If one is missing, configuration stops and names its package.
 function(sluice_require found what package)
   if(NOT ${found})
     message(FATAL_ERROR "Sluice needs ${what}: apt-get install ${package} (scripts/run does it)")
@@ -17,13 +17,13 @@ sluice_require(CLI11_FOUND "CLI11" libcli11-dev)
 find_package(nlohmann_json QUIET)
 sluice_require(nlohmann_json_FOUND "nlohmann_json" nlohmann-json3-dev)
 
-# FindHDF5 gives variables; a target carries them to all that need them.
+# FindHDF5 sets variables; a target passes them to all that need them.
 add_library(sluice_hdf5 INTERFACE)
 target_include_directories(sluice_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
 target_link_libraries(sluice_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
 
-# MPI is optional. As for HDF5 a target of our own carries what FindMPI found, so that a consumer of the package,
-# whose project may not know the language C, need not find MPI again.
+# MPI is optional. As for HDF5, a target of this project has what FindMPI found. So a consumer of the package,
+# whose project may not enable C, need not find MPI again.
 set(SLUICE_MPI OFF)
 if(SLUICE_MPI_MODE STREQUAL "OFF")
   message(STATUS "Sluice: MPI is switched off: one process alone")
@@ -61,7 +61,7 @@ if(NOT SLUICE_CUDA_MODE STREQUAL "OFF")
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
     set(SLUICE_CUDA ON)
-    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc speaks C++20
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 lacks nvcc's option for C++20
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
       list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)

@@ -1,6 +1,6 @@
-# sluice_present_gpus(RESULT NVIDIA_SMI NVCC): the architectures of the GPUs of this machine that the kernels can be
-# compiled for: 8.0 on (they use its warp reductions), as far as the compiler knows them. A newer GPU runs what is
-# compiled for an older one, whose intermediate code is in the build.
+# sluice_present_gpus(RESULT NVIDIA_SMI NVCC): the architectures of this machine's GPUs that kernels can be
+# compiled for. These are 8.0 and above, whose warp reductions kernels use, if the compiler supports them. A
+# newer GPU runs code for an older one, whose intermediate code is in the build.
 function(sluice_present_gpus result nvidia_smi nvcc)
   set(found "")
   if(nvidia_smi)

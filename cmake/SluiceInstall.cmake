@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 set(SLUICE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 
-# sluice is static: what it links privately, the consumer's linker still needs. So those targets are exported too.
+# sluice is static, so the consumer's linker needs its private libraries, and their targets are exported, too.
 if(SLUICE_MPI)
   set(SLUICE_MPI_TARGET sluice_mpi)
 endif()
@@ -10,9 +10,9 @@ install(TARGETS sluice sluice_hdf5 ${SLUICE_MPI_TARGET} sluice_warnings EXPORT s
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS sluice_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS sluice_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # where it was built
+install(TARGETS sluice_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # if it was built
 
-# Headers keep their folders: #include "engine/sampling/run.hpp" means the same here and there.
+# Headers keep their folders, so that #include "engine/sampling/run.hpp" works in both trees.
 install(DIRECTORY engine partition io DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 
@@ -24,8 +24,8 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/sluiceConfigVersion
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfigVersion.cmake
   DESTINATION ${SLUICE_PACKAGE_DIR})
 
-# The installation is tested like everything else: a project outside the tree finds, links and runs it. Sanitizers find
-# nothing new there: tests/examples runs the same samplers.
+# The installation has tests, too: a project outside the tree finds, links and runs it. They do not run under
+# sanitizers, since tests/examples runs the same samplers.
 if(SLUICE_TESTS AND NOT SLUICE_SANITIZE)
   enable_testing()
   add_test(NAME package.consumer COMMAND ${CMAKE_COMMAND}

@@ -19,8 +19,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(SLUICE_CCACHE ccache)
 if(SLUICE_CCACHE)
-  # Relative to this folder, so that clones anywhere share what was compiled: only debug information names
-  # the folder, which may then be that of another clone. Precompiled headers have no time and date in them.
+  # Paths are relative to this folder, so that clones anywhere share compiled code. Only debug information
+  # names the folder, possibly that of another clone. Precompiled headers contain no time and date.
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros ${SLUICE_CCACHE})
   foreach(language C CXX CUDA)
@@ -28,11 +28,12 @@ if(SLUICE_CCACHE)
   endforeach()
 endif()
 
-# More than half of a file's time goes into the headers that most files read.
+# More than half of a file's compile time is spent on the headers that most files include.
 option(SLUICE_PRECOMPILE "precompile the headers that most files read" ON)
 
-# sluice_precompile(TARGET HEADER...): these, and what most files read of the standard library, but for a CUDA compiler,
-# which takes no such file. sluice_precompile(TARGET AS OTHER): those of another target, which is compiled alike.
+# sluice_precompile(TARGET HEADER...): precompiles these headers, and common ones of the standard library.
+# CUDA compilers do not support this. sluice_precompile(TARGET AS OTHER) reuses those of a target with the
+# same options.
 function(sluice_precompile target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "AS" "")
   if(NOT SLUICE_PRECOMPILE)
@@ -48,7 +49,7 @@ function(sluice_precompile target)
     endforeach()
     target_precompile_headers(${target} PRIVATE ${headers})
   endif()
-  # So that a compiler cache sees them.
+  # A compiler cache sees the headers only with this option.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endfunction()
 
@@ -60,7 +61,7 @@ target_compile_options(sluice_warnings INTERFACE
 if(SLUICE_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=address,undefined>
     $<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>)
-  # Two million addresses stand in what a program's checks would say. At fixed places none is written at each start,
-  # which takes a third of it: the tests start programs some thousand times.
+  # Messages of the checks contain two million addresses. At fixed addresses, a program need not relocate them
+  # when it starts, which would be a third of the start. Tests start programs some thousand times.
   add_link_options(-fsanitize=address,undefined $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()

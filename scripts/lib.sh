@@ -1,11 +1,11 @@
-# Shared by scripts/run and scripts/test: packages, the choice of preset, building. Sourced, not run.
+# Functions of scripts/run and scripts/test: packages, the choice of a preset, building. Sourced, not run.
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
 
-# Installs those of the named Debian or Ubuntu packages that are missing; without any it needs no network.
+# Installs the missing ones of the named Debian or Ubuntu packages; if none is missing, it needs no network.
 need_packages() {
   local missing=() package as_root=()
   for package in "$@"; do
@@ -27,24 +27,24 @@ need_build_packages() {
     libgtest-dev libbenchmark-dev libopenmpi-dev openmpi-bin
 }
 
-# `cuda` where there is a CUDA compiler, else `host`; SLUICE_PRESET overrides it.
+# Prints `cuda` if there is a CUDA compiler, otherwise `host`; SLUICE_PRESET overrides it.
 choose_preset() {
   if [ -n "${SLUICE_PRESET:-}" ]; then echo "$SLUICE_PRESET"
   elif command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then echo cuda; else echo host; fi
 }
 
-# The same for who wants to run Sluice here, not to test it: without a GPU, code for GPUs would only take minutes.
+# The preset for users of Sluice: without a GPU, compiling GPU code would waste minutes.
 choose_run_preset() {
   if [ -n "${SLUICE_PRESET:-}" ]; then echo "$SLUICE_PRESET"
   elif [ -e /dev/nvidiactl ] || nvidia-smi -L >/dev/null 2>&1; then choose_preset; else echo host; fi
 }
 
-# Reads what ninja prints and shows how far it is: on a terminal in one line that changes, else in ten lines.
+# Shows the progress of ninja: on a terminal in one line that changes, otherwise in ten lines.
 show_progress() {
   local line ended all=0 total=0 shown=0 columns
   columns="$(tput cols 2>/dev/null || echo 80)"
   while IFS= read -r line; do
-    [[ "$line" =~ ^\[([0-9]+)/([0-9]+)\]\ [^R] ]] || continue  # it also counts that it runs CMake again
+    [[ "$line" =~ ^\[([0-9]+)/([0-9]+)\]\ [^R] ]] || continue  # CMake's own run is counted, too
     ended="${BASH_REMATCH[1]}" all="${BASH_REMATCH[2]}"
     if [ -t 2 ]; then
       printf '\r\033[K%s' "${line:0:columns-1}" >&2
@@ -57,7 +57,7 @@ show_progress() {
   if [ -t 2 ] && [ "$all" -gt 0 ]; then printf '\r\033[K' >&2; fi
 }
 
-# build PRESET [TARGET]: configures and builds; what it prints is shown in full only if it fails.
+# build PRESET [TARGET]: configures and builds; its output is shown in full only if it fails.
 build() {
   local log
   log="$(mktemp)"

@@ -1,1 +1,1 @@
-// Nothing but what is precompiled for all test programs (CMakeLists.txt).
+// Only the headers that are precompiled for all test programs (CMakeLists.txt).

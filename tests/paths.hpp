@@ -1,5 +1,5 @@
-// Where this build has what tests run and read. Only paths.cpp is compiled with these paths, so that clones
-// of the project share everything else that a compiler cache holds.
+// Paths of the programs and files that tests of this build use. Only paths.cpp is compiled with these paths,
+// so that clones of the project share everything else in a compiler cache.
 #pragma once
 
 namespace sluice::paths {

@@ -1,5 +1,5 @@
-// How much work tests do under sanitizers, where code runs several times slower: faults of memory show with
-// little of it, and results are compared in full without sanitizers.
+// The amount of work of tests under sanitizers, where code is several times slower. Memory errors show with
+// little work, and tests without sanitizers compare results in full.
 #pragma once
 
 namespace sluice::test {

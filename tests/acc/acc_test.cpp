@@ -1,4 +1,4 @@
-// The solvers against plain code, on graphs that are hard in some way, for one and several threads.
+// ACC solvers compared with plain code, on hard graphs, with one and several threads.
 #include <gtest/gtest.h>
 
 #include "acc/cases.hpp"
@@ -90,7 +90,7 @@ TEST_P(Acc, NamesComponentsByTheirSmallestVertex) {
   }
 }
 
-/// Slots that take turns, many small partitions, and lists that are read in place.
+/// Partitions that share slots, many small partitions, and lists that are read in place.
 std::vector<acc::AccPlace> in_partitions() {
   const auto place = [](const PagingOptions& paging) { return acc::AccPlace{.paging = paging}; };
   return {place({.partitions = 6, .slots = 2, .transport = Transport::copied}), place({.partitions = 40}),
@@ -154,7 +154,7 @@ TEST(AccRounds, PullWhereThatIsLessWorkAndSaySo) {
   EXPECT_EQ(either.trace.size(), either.rounds);
 }
 
-/// In partitions as in memory: the same directions, and as many edges.
+/// Runs in partitions have the directions of runs in memory, and read as many edges.
 TEST(AccRounds, PullInPartitionsToo) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph undirected = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none),
@@ -221,7 +221,7 @@ TEST(AccPartitions, WithoutActiveVerticesAreNeverBrought) {
   EXPECT_EQ(merged.partition_transfers, 4u);
 }
 
-/// Of four partitions two slots hold, those of the first rounds have no vertex left when the last ones come.
+/// Two slots serve four partitions. A partition whose vertices are all settled is not brought for a pull.
 TEST(AccPartitions, WhoseVerticesAreAllSettledAreNotBroughtForPulls) {
   const Device device({DeviceChoice::host, 1, 0});
   const acc::AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
@@ -237,7 +237,7 @@ TEST(AccPartitions, WhoseVerticesAreAllSettledAreNotBroughtForPulls) {
                       reached = bfs(around, 0, {.direction = acc::AccDirection::pull}).stats;
 
   EXPECT_EQ(pulled.pulls, 100u);
-  EXPECT_GT(pulled.partition_transfers, 100u);  // those that are never reached come round after round
+  EXPECT_GT(pulled.partition_transfers, 100u);  // unreached partitions are brought repeatedly
   EXPECT_EQ(pushed.partition_transfers, 1u);
   EXPECT_EQ(reached.rounds, 2u);
   EXPECT_LE(reached.partition_transfers, reached.partitions);  // none in the last round
@@ -254,7 +254,7 @@ TEST(AccPartitions, StayWhileTheyAreWanted) {
 
   EXPECT_TRUE(same(result.depths, oracle_bfs(graph, 350).depths));
   EXPECT_GE(result.stats.partition_transfers, 8u);
-  EXPECT_LE(result.stats.partition_transfers, 16u);  // two are wanted at a time, and there are two slots
+  EXPECT_LE(result.stats.partition_transfers, 16u);  // two are needed at a time, in two slots
 }
 
 TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {

@@ -15,7 +15,7 @@
 
 namespace sluice::test {
 
-/// Numbers that look random: priors and couplings without a pattern.
+/// Pseudo-random numbers, so that priors and couplings have no pattern.
 class Numbers {
  public:
   double operator()() {
@@ -43,7 +43,7 @@ inline acc::BeliefModel some_model(const Graph& graph, unsigned states, double z
   return model;
 }
 
-/// Of several edges between two vertices the copies stand in the same order in both lists.
+/// Copies of an edge between two vertices have the same order in both lists.
 inline EdgeIndex reverse_of(const CsrView& lists, Vertex v, EdgeIndex e) {
   const Vertex u = lists.targets[e];
   EdgeIndex first = e, back = lists.offsets[u];
@@ -52,8 +52,8 @@ inline EdgeIndex reverse_of(const CsrView& lists, Vertex v, EdgeIndex e) {
   return back + (e - first);
 }
 
-/// Messages that were kept, of own edges, are those of one process that has the graph whole, where they are
-/// received and where they are sent.
+/// Expects that the kept messages of own edges equal those of one process with the whole graph, both as
+/// received and as sent.
 inline void expect_same_messages(const Graph& graph, unsigned states, const acc::AccGraph& where,
                                  const acc::BeliefResult& found, const acc::BeliefResult& expected) {
   const CsrView lists = graph.out.view();
@@ -71,8 +71,8 @@ inline void expect_same_messages(const Graph& graph, unsigned states, const acc:
   }
 }
 
-/// The undirected ones of acc_graphs(), and hubs: a list that a block of a GPU's threads takes, one that a
-/// warp does, and one between them, at one end of which a vertex has no edges.
+/// The undirected graphs of acc_graphs(), and one with hubs: a GPU processes their lists by a block, by a
+/// warp, and in between. Its last vertex has no edges.
 inline std::vector<NamedGraph> belief_graphs() {
   std::vector<NamedGraph> all;
   for (NamedGraph& graph : acc_graphs())

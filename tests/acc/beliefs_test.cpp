@@ -1,4 +1,4 @@
-// Beliefs against exact marginals on trees, and against plain belief propagation on graphs with cycles.
+// Beliefs compared with exact marginals on trees, and with plain belief propagation on graphs with cycles.
 #include "engine/acc/beliefs/beliefs.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ double weight_of(const Graph& graph, EdgeIndex e) {
   return graph.out.weights.empty() ? 1 : static_cast<double>(graph.out.weights[e]);
 }
 
-/// Every assignment of states to vertices, weighed.
+/// The marginals from the weights of all assignments of states.
 std::vector<double> exact_marginals(const Graph& graph, const acc::BeliefModel& model) {
   const std::uint64_t n = graph.vertices();
   std::vector<double> marginals(n * model.states, 0.0);
@@ -48,7 +48,7 @@ std::vector<double> exact_marginals(const Graph& graph, const acc::BeliefModel& 
   return marginals;
 }
 
-/// Synchronous sum-product with messages as plain numbers, each product taken anew. Simple graphs alone.
+/// Synchronous sum-product with messages as doubles, each product computed anew. For simple graphs only.
 std::vector<double> plain_beliefs(const Graph& graph, const acc::BeliefModel& model, unsigned rounds,
                                   double damping) {
   const unsigned states = model.states;
@@ -198,7 +198,7 @@ TEST(BeliefRuns, RefuseWhatTheyCanNot) {
   model.priors = HostArray<double>(4);
   std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
   const acc::AccGraph graph(device, pair, {});
-  EXPECT_THROW(propagate_beliefs(graph, model), InputError);  // 0 and 1 must agree, and can not
+  EXPECT_THROW(propagate_beliefs(graph, model), InputError);  // vertices 0 and 1 must agree, but cannot
 
   model.priors[1] = model.priors[2] = 1;
   const acc::BeliefResult unkept = propagate_beliefs(graph, model);

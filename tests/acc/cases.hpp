@@ -1,4 +1,4 @@
-// Graphs that are hard for a search, a shortest path or a peeling in some way.
+// Graphs that are hard for searches, shortest paths or peeling.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace sluice::test {
 
-/// The graphs that are hard to rank, and: a long path, a star of stars, cliques on a string, ties and weights
-/// of zero in cycles, parallel edges and loops in an undirected graph, in-edges that are stored.
+/// The hard graphs of PageRank, and further ones: a long path, a star of stars, a chain of cliques. Others
+/// have ties and weights of zero in cycles, parallel edges and self-loops, or stored in-edges.
 inline std::vector<NamedGraph> acc_graphs() {
   std::vector<NamedGraph> all = rank_graphs();
   const auto add = [&](std::string name, Graph graph) { all.push_back({std::move(name), std::move(graph)}); };
@@ -54,7 +54,7 @@ inline std::vector<NamedGraph> acc_graphs() {
   return all;
 }
 
-/// Four stretches of a path, each a partition of its own.
+/// Four separate paths, each of which is a partition.
 inline Graph stretches(bool directed) {
   std::vector<stat::Edge> path;
   for (Vertex v = 0; v < 400; ++v)
@@ -62,7 +62,7 @@ inline Graph stretches(bool directed) {
   return directed ? stat::make_graph(400, path, true) : stat::make_undirected(400, path, true);
 }
 
-/// A vertex that all others are neighbours of, and these a path.
+/// A path, and a vertex that is adjacent to all of it.
 inline Graph hub_with_rim() {
   std::vector<stat::Edge> edges;
   for (Vertex v = 1; v < 500; ++v) edges.push_back({0, v, 1});
@@ -70,7 +70,7 @@ inline Graph hub_with_rim() {
   return stat::make_undirected(500, edges, false);
 }
 
-/// Vertices to begin at: hubs, leaves, those without out-edges.
+/// Source vertices: hubs, leaves, and vertices without out-edges.
 inline std::vector<Vertex> some_sources(const Graph& graph) {
   std::vector<Vertex> sources;
   const std::uint64_t n = graph.vertices();

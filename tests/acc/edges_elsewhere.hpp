@@ -1,4 +1,4 @@
-// A graph whose edges are read when they are wanted, as from its file.
+// A graph whose edges are read on demand, as from a file.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class EdgesElsewhere final : public EdgeSource {
   const Graph& graph_;
 };
 
-/// The same undirected graph, of which only offsets are in memory. Keeps a reference.
+/// The same undirected graph with only its offsets in memory. Keeps a reference.
 inline Graph left_elsewhere(const Graph& whole) {
   Graph graph;
   graph.out.offsets = HostArray<EdgeIndex>(whole.out.offsets.size());

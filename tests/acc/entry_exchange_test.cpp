@@ -16,7 +16,7 @@ using Block = acc::EntryBlock<std::uint64_t>;
 
 constexpr int kRanks = 3;
 
-/// Entry i from one rank for another.
+/// The state of entry i that rank `from` sends.
 std::uint64_t state_of(std::uint64_t i, int from) {
   return (i << 8) + static_cast<std::uint64_t>(from);
 }
@@ -24,7 +24,7 @@ Vertex vertex_of(std::uint64_t i, int to) {
   return static_cast<Vertex>(i * 4 + static_cast<std::uint64_t>(to));
 }
 
-/// Entries travel as they do in rounds: `count(from, to)` of every rank for every other.
+/// Exchanges the entries of a round: `count(from, to)` entries from each rank to each other.
 template <class Count>
 void expect_all_arrive(EntryExchange<std::uint64_t>& entries, int rank, Count&& count) {
   const auto fill = [&](int to, std::uint64_t begin, const Block& block, std::uint64_t some) {
@@ -49,7 +49,7 @@ void expect_all_arrive(EntryExchange<std::uint64_t>& entries, int rank, Count&& 
       [&](const Block& block, std::uint64_t some) {
         for (std::uint64_t i = 0; i < some; ++i) {
           const auto from = static_cast<int>(block.states[i] & 0xff);
-          // Those of one rank come in order.
+          // Entries of one rank arrive in order.
           const std::uint64_t place = found[static_cast<std::size_t>(from)]++;
           EXPECT_EQ(block.states[i], state_of(place, from));
           EXPECT_EQ(block.vertices[i], vertex_of(place, rank));
@@ -64,7 +64,7 @@ void expect_all_arrive(EntryExchange<std::uint64_t>& entries, int rank, Count&& 
   EXPECT_EQ(entries.any_received(), any);
 }
 
-/// Calls test(entries, rank) on every rank of a job whose ranks share out 6,000 vertices.
+/// Calls test(entries, rank) on every rank of a job whose ranks own parts of 6,000 vertices.
 template <class Test>
 void on_every_rank(std::uint64_t piece_bytes, const Test& test) {
   const Graph graph = stat::make_graph(6000, {{0, 1}, {1, 2}}, false);
@@ -80,12 +80,12 @@ void on_every_rank(std::uint64_t piece_bytes, const Test& test) {
 }
 
 TEST(EntryExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
-  // Entries from rank r to the rank after it and to the one after that, round by round.
+  // Entries that rank r sends to the next rank and to the one behind it, round by round.
   const std::vector<std::array<std::uint64_t, 2>> rounds{{0, 0}, {1, 16}, {400, 0}, {2, 1900}, {0, 1}};
   for (const std::uint64_t piece_bytes : {std::uint64_t{1}, std::uint64_t{1000}, Router::kPieceBytes}) {
     on_every_rank(piece_bytes, [&](EntryExchange<std::uint64_t>& entries, int rank) {
       for (std::size_t round = 0; round < rounds.size(); ++round) {
-        // Rank 0 has nothing to send in the last but one, so others learn only from the others' messages.
+        // Rank 0 sends nothing in round 3, so the others' messages alone announce entries.
         expect_all_arrive(entries, rank, [&](int from, int to) {
           return from == to || (from == 0 && round == 3)
                      ? 0

@@ -1,4 +1,4 @@
-// Trees that edges join, and which vertices are joined before all others.
+// Trees that edges join, and vertices that are joined before all others.
 #include "engine/acc/forest.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ struct CountingLane {
   void add(unsigned sum, std::uint64_t value) { sums[sum] += value; }
 };
 
-/// Two chains, and an edge from the end of one to the end of the other.
+/// Two chains, and an edge between their ends.
 TEST(JoinRange, LeavesAnEdgeBetweenFarRootsUntilTreesAreCompressed) {
   constexpr Vertex kChain = 2 * kMaxRootSteps + 9, kBoth = 2 * kChain;
   std::vector<Vertex> states;

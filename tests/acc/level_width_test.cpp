@@ -1,4 +1,4 @@
-// How wide a GPU's levels are, by what their rounds have looked at.
+// The width of a GPU's levels, chosen by the edges that their rounds have read.
 #include "engine/acc/level_width.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace sluice::acc {
 namespace {
 
-/// So many levels come after one whose rounds looked at these edges.
+/// The width of the next level after a level whose rounds read these edges.
 std::uint64_t after(LevelWidth& width, std::initializer_list<std::uint64_t> rounds) {
   for (const std::uint64_t edges : rounds) width.count(edges);
   return width.next();

@@ -15,7 +15,7 @@
 
 namespace sluice::test {
 
-/// Vertices [first, last) are a rank's own, and those of `marks` are marked. Vertex v has v % 5 edges.
+/// A rank owns vertices [first, last), and `marks` are set. Vertex v has v % 5 edges.
 struct MarkedCase {
   std::string name;
   Vertex vertices, first, last;
@@ -54,10 +54,10 @@ inline std::vector<MarkedCase> marked_cases() {
 
 struct FoundList {
   std::vector<Vertex> vertices;
-  std::uint64_t edges;  ///< as lanes have counted
+  std::uint64_t edges;  ///< as lanes counted them
 };
 
-/// What an executor lists of them for a search.
+/// The executor's list of the marked vertices, for a search.
 template <class E>
 FoundList list_marked(const Device& device, E& executor, const MarkedCase& marked) {
   const auto uploaded = [&](const auto& values) {
@@ -66,7 +66,7 @@ FoundList list_marked(const Device& device, E& executor, const MarkedCase& marke
     copy_to_device(device, buffer.data(), values.data(), values.size() * sizeof(T));
     return buffer;
   };
-  std::vector<EdgeIndex> begins{0};  // of own vertices' lists
+  std::vector<EdgeIndex> begins{0};  // of the lists of owned vertices
   for (Vertex v = marked.first; v < marked.last; ++v) begins.push_back(begins.back() + v % 5);
   const auto offsets = uploaded(begins);
   auto marks = uploaded(marked.marks);

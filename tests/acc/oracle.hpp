@@ -1,4 +1,4 @@
-// What the solvers should find, by the plainest code there is.
+// Expected results of the solvers, by plain reference code.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ inline OracleSearch oracle_bfs(const Graph& graph, Vertex source) {
   return found;
 }
 
-/// Dijkstra's.
+/// Distances by Dijkstra's algorithm.
 inline std::vector<double> oracle_distances(const Graph& graph, Vertex source) {
   std::vector<double> distances(graph.vertices(), std::numeric_limits<double>::infinity());
   using Entry = std::pair<double, Vertex>;
@@ -72,7 +72,7 @@ inline std::vector<std::set<Vertex>> oracle_neighbors(const Graph& graph) {
   return neighbors;
 }
 
-/// For every k, vertices of fewer than k neighbours go until none has.
+/// For every k, removes vertices of fewer than k neighbours until none is left.
 inline std::vector<std::uint32_t> oracle_cores(const Graph& graph) {
   auto neighbors = oracle_neighbors(graph);
   std::vector<std::uint32_t> cores(graph.vertices());
@@ -96,7 +96,7 @@ inline std::vector<std::uint32_t> oracle_cores(const Graph& graph) {
   return cores;
 }
 
-/// The smallest vertex that a search in both directions reaches.
+/// For each vertex, the smallest vertex that a search in both directions reaches.
 inline std::vector<Vertex> oracle_components(const Graph& graph) {
   const auto neighbors = oracle_neighbors(graph);
   std::vector<Vertex> components(graph.vertices(), kNoVertex);

@@ -1,5 +1,5 @@
-// Beliefs over ranks, which are threads here, and in partitions: the bits of one process, which
-// beliefs_test.cpp compares with exact marginals and with plain messages.
+// Beliefs on ranks, which are threads here, and in partitions give the bits of one process. beliefs_test.cpp
+// compares that process with exact marginals and with plain messages.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -29,13 +29,13 @@ void expect_same(const acc::BeliefResult& found, const acc::BeliefResult& expect
 
 constexpr std::array<std::uint64_t, 4> kPartitions{1, 2, 7, 64};
 
-/// How often partitions are brought, and from where.
+/// Partitions that share slots, copied from memory or read from the file.
 std::vector<PagingOptions> pagings(std::uint64_t partitions) {
   return {{.partitions = partitions, .slots = 2, .transport = Transport::copied},
           {.partitions = partitions, .slots = 3, .transport = Transport::file}};
 }
 
-/// On these ranks, or one alone.
+/// Compares on these ranks, or in one process if `ranks` is null.
 void compare(const Device& device, const Graph& graph, unsigned states, const acc::BeliefOptions& options,
              const std::vector<PagingOptions>& all, Communicator* ranks) {
   const acc::BeliefModel model = some_model(graph, states);
@@ -81,7 +81,7 @@ TEST_P(PartitionedBeliefs, AreThoseOfOneProcessInAnyPartitions) {
   });
 }
 
-/// Among them ranks that own nothing.
+/// Some ranks own no vertex.
 TEST_P(PartitionedBeliefs, ConvergeToWhatIsVerified) {
   const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, true);
   const Graph ring = generated(io::GraphKind::ring, 6, true, io::WeightRule::uniform);
@@ -100,7 +100,7 @@ TEST_P(PartitionedBeliefs, ConvergeToWhatIsVerified) {
   });
 }
 
-/// Messages of which one number is another one.
+/// Kept messages in which the numbers of one edge are changed.
 class WrongMessage final : public acc::KeptMessages {
  public:
   WrongMessage(const acc::KeptMessages& right, EdgeIndex edge, double received, double sent)
@@ -117,7 +117,8 @@ class WrongMessage final : public acc::KeptMessages {
   double change_[2];
 };
 
-/// Another round changes beliefs by as much, and what is wrong is seen, wherever edges and messages are.
+/// One more round changes beliefs by the reported residual, and every fault is found, wherever edges and
+/// messages are.
 TEST_P(PartitionedBeliefs, AreVerifiedAsThoseOfOneProcess) {
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::uniform),
               elsewhere = left_elsewhere(graph);
@@ -139,7 +140,7 @@ TEST_P(PartitionedBeliefs, AreVerifiedAsThoseOfOneProcess) {
       acc::BeliefResult found = propagate_beliefs(shared_out, model, options);
       ASSERT_TRUE(found.converged);
       change(found);
-      // Every fault is seen by some rank; the others come to the end of the check, and wait there.
+      // At least one rank finds each fault; the other ranks finish the check, and wait there.
       const auto expect_fault = [&](const char* what) {
         faults = 0;
         ranks.barrier("a fault");
@@ -195,7 +196,7 @@ TEST_P(PartitionedBeliefs, SeeWhatCannotBe) {
     ThreadCommunicator ranks(rank, meeting);
     const acc::AccPlace place{{.partitions = 2, .transport = Transport::copied}, &ranks};
     const acc::AccGraph shared_out = acc::belief_graph(device, pair, 2, place);
-    EXPECT_THROW(propagate_beliefs(shared_out, model), InputError);  // 0 and 1 must agree, and can not
+    EXPECT_THROW(propagate_beliefs(shared_out, model), InputError);  // 0 and 1 must agree, but cannot
     for (const Graph& graph : one_way) {
       const acc::AccGraph bad = acc::belief_graph(device, graph, 2, place),
                           whole = acc::belief_graph(device, graph, 2);
@@ -238,7 +239,7 @@ TEST(PartitionedBeliefRuns, BringAPartitionOnceARound) {
   EXPECT_GT(weighted.partition_transfers, 5u * 6);
   EXPECT_LE(weighted.partition_transfers, 6u * 8);
   EXPECT_EQ(plain.partitions, 8u);
-  EXPECT_EQ(plain.partition_transfers, 0u);  // the messages' places say all that lists would
+  EXPECT_EQ(plain.partition_transfers, 0u);  // positions of messages replace the lists
 }
 
 TEST(PartitionedBeliefRuns, TakeTheMemoryThatIsPlanned) {
@@ -313,7 +314,7 @@ TEST(PartitionedBeliefRuns, AreTheSameWithMessagesInScratchFiles) {
   }
 }
 
-/// What a GPU does with a budget, and a host's budget is as good.
+/// A GPU's slots depend on its budget; a host's budget tests the same code.
 TEST(BeliefSlots, AreAsManyAsWereAskedFor) {
   const Graph graph = generated(io::GraphKind::grid, 10, true, io::WeightRule::uniform);
   const std::uint64_t edge = acc::belief_slot_bytes(2, true), all = graph.edges() * edge;
@@ -321,7 +322,7 @@ TEST(BeliefSlots, AreAsManyAsWereAskedFor) {
     SCOPED_TRACE(slots);
     const std::uint64_t at_once = std::max<std::uint64_t>(slots, 2);
     const Device third({DeviceChoice::host, 1, all / 3}), enough({DeviceChoice::host, 1, all}),
-        nothing({DeviceChoice::host, 1, 4 * at_once * edge - 1});  // the longest lists are of four
+        nothing({DeviceChoice::host, 1, 4 * at_once * edge - 1});  // the longest lists have four edges
     const acc::AccPlace place{.paging = {.slots = slots}};
     const auto rows_on = [&](const Device& device) {
       return acc::RankPart(device, graph, acc::belief_needs(device, graph, 2), place);

@@ -1,5 +1,5 @@
-// The engine on ranks and in partitions (engine/acc/rounds), on the host's executor: against plain code,
-// in one process and on ranks that are threads of it.
+// The ACC engine on ranks and in partitions (engine/acc/rounds) with the host's executor, compared with plain
+// code. Runs in one process and on ranks that are threads.
 #include <gtest/gtest.h>
 
 #include "acc/cases.hpp"
@@ -37,8 +37,8 @@ Run<typename Program::State> run_partitioned(const acc::AccGraph& graph, const P
 constexpr acc::AccDirection kDirections[] = {acc::AccDirection::automatic, acc::AccDirection::push,
                                              acc::AccDirection::pull};
 
-/// Runs a program in each direction that the graph has: all of a run's rounds pull where they must, and none
-/// where they must not. `check(states)` is of each.
+/// Runs a program in each direction that the graph allows. All rounds pull if they must, and none if they
+/// must not. Calls `check(states)` for each run.
 template <class Program, class Check>
 void run_directions(const acc::AccGraph& graph, const Program& program, const Check& check) {
   for (const acc::AccDirection direction : kDirections) {
@@ -73,7 +73,7 @@ void compare_searches(const Graph& graph, const acc::AccGraph& on_device, Vertex
   }
 }
 
-/// What is sent depends on who sends it.
+/// The value that a vertex sends depends on its state.
 struct UnequalCores : acc::CoreNumbers {
   static constexpr bool kReadsState = true, kFalls = false;
 
@@ -150,7 +150,7 @@ TEST(Partitions, WithoutActiveVerticesAreNeverBrought) {
   EXPECT_EQ(merged.partition_transfers, 4u);
 }
 
-/// Two paths, each on a rank, and an edge between inner vertices that both ranks would spare for their own.
+/// Each rank owns a path. An edge joins inner vertices, and either rank alone would skip it for its own tree.
 TEST(Partitions, AreSparedForATreeThatAllRanksHave) {
   constexpr Vertex kPath = 400, kInner = 151;
   std::vector<stat::Edge> edges{{kInner, kPath + kInner}};
@@ -169,7 +169,7 @@ TEST(Partitions, AreSparedForATreeThatAllRanksHave) {
   });
 }
 
-/// Nor does a vertex have to be in lists of all ranks.
+/// Ranks skip edges even if no vertex is in the lists of all ranks.
 TEST(Partitions, OnRanksAreSparedWithoutHubs) {
   const Graph graph = generated(io::GraphKind::grid, 14, true, io::WeightRule::none);
   const PagingOptions paging{.partitions = 16, .transport = Transport::mapped};

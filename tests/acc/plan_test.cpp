@@ -1,4 +1,4 @@
-// Plans are the runs, constructed: where nothing depends on what is found, they name the peak to the byte.
+// A plan constructs the run itself, so its peak is exact to the byte unless it depends on results.
 #include <gtest/gtest.h>
 
 #include "acc/cases.hpp"

@@ -1,4 +1,4 @@
-// Rounds of shortest paths and cores that pull on the host: the same bytes as those of pushes.
+// Rounds of shortest paths and cores that pull on the host give the bytes of rounds that push.
 #include <gtest/gtest.h>
 
 #include "acc/cases.hpp"
@@ -34,7 +34,7 @@ std::vector<NamedGraph> graphs() {
   return all;
 }
 
-/// Nine vertices with twelve neighbours each, the others with nine.
+/// Nine vertices have twelve neighbours each, twelve vertices have nine.
 Graph bipartite() {
   std::vector<stat::Edge> edges;
   for (Vertex a = 0; a < 9; ++a)
@@ -42,7 +42,7 @@ Graph bipartite() {
   return stat::make_undirected(21, edges, false);
 }
 
-/// Cores by a program whose values do not join: it says no add().
+/// Cores by a program without add(), so values of several edges cannot be summed.
 struct PlainCores {
   using State = std::uint32_t;
   static constexpr acc::Combine kCombine = acc::Combine::aggregation;
@@ -120,7 +120,7 @@ TEST_P(Pulls, AreMadeWhereTheyAreLessWork) {
   EXPECT_EQ(narrow.pulls, 0u) << "each would look at all states";
 }
 
-/// A pull looks at every state: the last few vertices push, though they have the most edges of those left.
+/// A pull reads every state, so the last few vertices push, although they have most of the remaining edges.
 TEST_P(Pulls, AreNotMadeForAFewVertices) {
   constexpr Vertex kPairs = 4000, kClique = 16;
   std::vector<stat::Edge> edges;
@@ -137,7 +137,7 @@ TEST_P(Pulls, AreNotMadeForAFewVertices) {
   EXPECT_FALSE(stats.trace[1].pull);
 }
 
-/// Cliques apart: level after level one goes, and in the last two it has most of the edges that are left.
+/// Separate cliques: each level removes one, which in the last two levels has most of the remaining edges.
 TEST_P(Pulls, AreMadeOnceFewEdgesAreLeft) {
   std::vector<stat::Edge> edges;
   Vertex first = 0;
@@ -153,8 +153,8 @@ TEST_P(Pulls, AreMadeOnceFewEdgesAreLeft) {
   for (std::size_t i = 0; i < stats.rounds; ++i) EXPECT_EQ(stats.trace[i].pull, i >= 19) << i;
 }
 
-/// All is one level, so that any state may change, also of those that have sent: a clique beside the source,
-/// whose edges are half of all.
+/// A single level, so any state may change, even of vertices that have sent. The clique beside the source has
+/// half of all edges.
 TEST_P(Pulls, CountVerticesOfTheLevelThatHaveSent) {
   constexpr Vertex kClique = 128, kEach = 20, kRing = kClique * kEach;
   std::vector<stat::Edge> edges;
@@ -175,7 +175,7 @@ TEST_P(Pulls, CountVerticesOfTheLevelThatHaveSent) {
   EXPECT_EQ(stats.pulls, 0u);
 }
 
-/// Each of nine vertices loses three of twelve before it is at the level, and looks at no more.
+/// Each of nine vertices loses three of twelve neighbours until it is at the level, and then reads no more.
 TEST_P(Pulls, StopWhereNothingChangesAnyMore) {
   const Graph graph = bipartite();
   const acc::AccGraph simple(device_, graph, {.in_edges = true, .simple = true});
@@ -219,8 +219,8 @@ TEST(PullsOfLevels, AreRefusedWithoutInEdges) {
   }
 }
 
-/// Rounds in partitions take the directions of those of a whole graph. A rank pushes until it has none left,
-/// so that rounds on ranks may be others.
+/// Rounds in partitions have the directions of rounds on a whole graph. A rank pushes until it has no vertex
+/// left, so rounds on ranks may differ.
 TEST(PullsOfLevels, AreThoseOfAWholeGraph) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = kronecker(12);
@@ -250,8 +250,8 @@ TEST(PullsOfLevels, AreThoseOfAWholeGraph) {
   });
 }
 
-/// Pairs of vertices, and a ring whose vertices have four neighbours. Once the pairs are active no state of
-/// theirs may change.
+/// Pairs of vertices, and a ring whose vertices have four neighbours. Once the pairs are active, their states
+/// cannot change.
 TEST(PullsOfLevels, BringPartitionsThatMayChange) {
   constexpr Vertex kPairs = 200, kRing = 100;
   std::vector<stat::Edge> edges;

@@ -1,5 +1,5 @@
-// Trees of ranks become those of all: few that hang from other roots than most travel as pairs, many as they
-// are.
+// The trees of ranks are merged. If few vertices have another root than most, ranks send these as pairs;
+// otherwise they send all states.
 #include "engine/acc/rounds/rank_forests.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::vector<Vertex> all_roots() {
   return states;
 }
 
-/// The smallest vertex that edges lead to from each.
+/// The smallest vertex that is connected with each.
 std::vector<Vertex> roots_of(std::span<const Edges> edges) {
   std::vector<Vertex> roots = all_roots();
   const auto root = [&](Vertex v) {
@@ -45,7 +45,7 @@ std::vector<Vertex> roots_of(std::span<const Edges> edges) {
   return roots;
 }
 
-/// Most vertices hang from a rank's hub, or from others that every `stride` have, and a few from each other.
+/// Most vertices have an edge to the hub, or to a vertex of each `stride`; a few have random edges.
 Edges edges_of(int rank, Vertex stride) {
   std::mt19937 random(static_cast<unsigned>(rank + 1));
   Edges edges;
@@ -59,14 +59,14 @@ Edges edges_of(int rank, Vertex stride) {
 
 class RankForestsTest : public testing::TestWithParam<int> {
  protected:
-  /// Vertices that hang neither from the hub's root nor from themselves.
+  /// Vertices whose root is neither the hub's root nor themselves.
   static std::size_t count_others(const std::vector<Vertex>& states) {
     std::size_t others = 0;
     for (Vertex v = 0; v < kVertices; ++v) others += states[v] != v && states[v] != states[kHub];
     return others;
   }
 
-  /// `hub`: what ranks are told that most vertices hang from.
+  /// `hub`: the vertex that ranks assume to be the root of most.
   void expect_joined(Vertex stride, bool as_pairs, Vertex hub = kNoVertex) const {
     std::vector<Edges> edges;
     for (int rank = 0; rank < GetParam(); ++rank) edges.push_back(edges_of(rank, stride));

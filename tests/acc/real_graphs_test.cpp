@@ -11,7 +11,7 @@
 namespace sluice::test {
 namespace {
 
-/// The oracles' sets take seconds beyond that.
+/// The sets of the oracles take seconds beyond this size.
 constexpr std::uint64_t kMostEdges = 150'000;
 
 template <class A, class B>

@@ -1,4 +1,4 @@
-// Lists that stay on the device where others are brought (engine/acc/rounds/short_lists.hpp).
+// Lists that stay on the device while others are brought (engine/acc/rounds/short_lists.hpp).
 #include "engine/acc/rounds/short_lists.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace sluice::test {
 namespace {
 
-/// Rows of so many edges, one behind the other.
+/// Consecutive rows with these degrees.
 Csr rows_of(const std::vector<std::uint64_t>& degrees) {
   Csr rows;
   rows.offsets = HostArray<EdgeIndex>(degrees.size() + 1, "offsets");
@@ -27,7 +27,7 @@ class ShortListsOf : public testing::TestWithParam<bool> {};
 
 TEST_P(ShortListsOf, AreCopiedAndOthersAreEmpty) {
   const bool weighted = GetParam();
-  std::vector<std::uint64_t> degrees;  // more than threads take at once
+  std::vector<std::uint64_t> degrees;  // more than threads process at once
   for (std::uint64_t row = 0; row < 150'000; ++row) degrees.push_back(row * row % 23);
   degrees[5] = 100'000;
   const Csr rows = rows_of(degrees);

@@ -1,5 +1,4 @@
-// Checks of results: right ones pass and wrong ones are seen, wherever edges are and however many threads
-// look.
+// Verification accepts right results and finds wrong ones, wherever edges are and with any number of threads.
 #include "engine/acc/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -19,8 +18,8 @@ namespace {
 
 using Check = std::function<void(const Graph&, Communicator*)>;
 
-/// How many of the ranks, which are threads here, see a fault. Every check ends with a meeting of all, so
-/// that is where those which see one wait for the others.
+/// The number of ranks, which are threads here, that find a fault. Every check ends with a barrier of all
+/// ranks, and ranks that find a fault wait there.
 int faults_on(int size, const Graph& graph, const Check& check) {
   std::atomic<int> faults = 0;
   Meeting::run(size, [&](int rank, Meeting& meeting) {
@@ -36,7 +35,7 @@ int faults_on(int size, const Graph& graph, const Check& check) {
   return faults;
 }
 
-/// The same graph in memory and where its edges are read when they are wanted.
+/// The same graph in memory, and with edges that are read on demand.
 struct Places {
   Graph whole, file;
 
@@ -75,7 +74,7 @@ Check components_are(const acc::ComponentResult& found) {
   };
 }
 
-/// Directed graphs in a file have cores only with their in-edges beside them.
+/// A directed graph in a file has cores only if its in-edges are stored.
 bool has_both_ways(const Graph& graph) {
   return !graph.directed || !graph.in.offsets.empty();
 }
@@ -146,7 +145,7 @@ TEST_F(WrongResult, OfASearchIsSeen) {
   wrong([](auto&, auto& parents) { parents[6] = 2; });                        // of the wrong depth
   wrong([](auto& depths, auto&) { depths[0] = 1; });                          // the source
   wrong([](auto& depths, auto& parents) { depths[7] = 2, parents[7] = 1; });  // no edge leads from 1 to 7
-  wrong([](auto& depths, auto& parents) {                                     // nothing leads to 4 and 5
+  wrong([](auto& depths, auto& parents) {                                     // 4 and 5 are unreachable
     depths[4] = depths[5] = 1, parents[4] = parents[5] = 0;
   });
   wrong([](auto& depths, auto& parents) { depths[3] = -1, parents[3] = kNoVertex; });
@@ -187,7 +186,7 @@ TEST_F(WrongResult, OfCoresIsSeen) {
   found = core_numbers(simple_, 2);
   found.cores[6] = 2;
   places_.expect_wrong(cores_are(found, 2));
-  // All of a core one too low, and one too high: every vertex agrees with its neighbours.
+  // All numbers of a core are one too low, or one too high: every vertex agrees with its neighbours.
   for (const std::uint32_t number : {1u, 3u}) {
     found = core_numbers(simple_);
     for (const Vertex v : {0, 1, 2, 3}) found.cores[v] = number;
@@ -205,7 +204,7 @@ TEST_F(WrongResult, OfComponentsIsSeen) {
 }
 
 TEST(AccVerify, KeepsWithinAFewPagesOfTheFile) {
-  // A path's cores go away from its ends: a link at a time, from lists that are at hand.
+  // Peeling removes a path from its ends: one edge at a time, whose lists are at hand.
   const Device device({DeviceChoice::host, 1, 0});
   std::vector<stat::Edge> links;
   for (Vertex v = 0; v + 1 < 100'000; ++v) links.push_back({v, v + 1, 1});

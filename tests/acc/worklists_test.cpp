@@ -1,5 +1,5 @@
-// Worklists of partitions and ranks as lanes of a GPU make them, here by threads: without bins of levels, and
-// without bits of words that a thread has for itself.
+// Worklists of partitions and ranks as a GPU's lanes build them, here with threads. There are no bins of
+// levels, and no words of bits that one thread owns.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -106,7 +106,8 @@ void expect_programs_of_host(const Device& device, const Graph& graph, const acc
 
 class WorklistsOfLanes : public testing::TestWithParam<acc::AccFilter> {};
 
-/// Every list that ballots make is in order of vertices: of partitions that are in memory and one process.
+/// With ballots every list is in order of vertices, in one process and on ranks. Runs with brought partitions
+/// are not checked for that.
 TEST_P(WorklistsOfLanes, FindWhatTheHostFinds) {
   const Device device({DeviceChoice::host, 3, 0});
   const NamedGraph all[]{

@@ -1,4 +1,4 @@
-// The writer that runs beside the batch at work.
+// The writer that runs beside the current batch.
 #include "engine/batch/batch_writer.hpp"
 
 #include <gtest/gtest.h>

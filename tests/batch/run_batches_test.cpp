@@ -1,4 +1,4 @@
-// The loop over batches, with jobs that only note what they are asked for.
+// The loop over batches, with jobs that only record their calls.
 #include "engine/batch/run_batches.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(RunBatches, OfNoInstanceMakeNothing) {
   EXPECT_EQ(figures.batches, 0u);
 }
 
-/// Fits `fits` instances at a time, and halves what it tries.
+/// Memory holds `fits` instances at a time; batches that do not fit are halved.
 struct Tight {
   std::uint64_t next_size(std::uint64_t) const { return size; }
   void run(Instance first, std::uint64_t count, BatchWriter&) {
@@ -77,7 +77,7 @@ TEST(RunBatches, PassAnErrorOnWhereNoBatchIsSmallEnough) {
   EXPECT_TRUE(job.made.empty());
 }
 
-/// Its first write finds too little memory; its batches fit.
+/// The first write finds too little memory, although its batches fit.
 struct FailingWrite : Tight {
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
     writer.submit([first] {
@@ -109,7 +109,7 @@ TEST(RunBatches, ReportProgressAndStopWhereItThrows) {
   EXPECT_EQ(made, (Batches{{100, 3}, {103, 3}}));
 }
 
-/// One of several ranks: the others have more to do, so it makes empty batches with them.
+/// One of several ranks: the others have more work, so it makes empty batches with them.
 struct Together {
   bool has_more(std::uint64_t left) { return left > 0 || --others > 0; }
   std::uint64_t next_size(std::uint64_t) const { return 4; }

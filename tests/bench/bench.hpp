@@ -1,4 +1,4 @@
-// What tests of sluice-bench share: as tests of the program have it, with the other program.
+// Helpers of tests of sluice-bench, beside those of tests of the program.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,13 +15,13 @@ class BenchTest : public CliTest {
     arguments.insert(arguments.begin(), paths::kBench);
     return Process(std::move(arguments)).wait();
   }
-  /// It must succeed.
+  /// Runs sluice-bench; it must succeed.
   static Finished run_bench(std::vector<std::string> arguments) {
     auto finished = bench(std::move(arguments));
     EXPECT_EQ(finished.status, 0) << finished.err;
     return finished;
   }
-  /// As refuse().
+  /// As refuse(), for sluice-bench.
   void refuse_bench(int status, const std::string& words, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), paths::kBench);
     refuse_program("sluice-bench", status, words, std::move(arguments));

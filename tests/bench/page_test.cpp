@@ -120,7 +120,7 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
   EXPECT_EQ(page.find("a GPU,"), std::string::npos) << page;
 }
 
-/// Tables of more than 25 rows, of figures or of peers, open by a click.
+/// Tables of more than 25 rows, of figures or of peers, are collapsed.
 TEST_F(Page, ClosesLongTablesOfExperiments) {
   std::filesystem::create_directory(at("reports"));
   nlohmann::json report = {{"command", "papers"}, {"options", nlohmann::json::object()},
@@ -155,7 +155,7 @@ std::ptrdiff_t words_of(const std::string& text) {
   return std::distance(std::istream_iterator<std::string>(words), {});
 }
 
-/// A reader finds what there is to know of an experiment in a line, and its reasons in two.
+/// The summary of an experiment has two parts of at most 12 words, and the difference at most 45 words.
 TEST_F(Page, EveryExperimentIsSaidInShort) {
   const auto list = nlohmann::json::parse(read_bytes(papers_));
   for (const auto& paper : list.at("papers")) {
@@ -195,7 +195,7 @@ TEST_F(Page, EveryLinkWithinThePapersLeadsToAHeading) {
   EXPECT_EQ(found("\n\\| [^|\n]* \\| \\[[^|\n]*\\]\\(#").size(), found("\n### ").size());
 }
 
-/// Of two runs of a table the newer one, and of one day the last, by device, ranks and graph.
+/// For each device, number of ranks and graph, a table shows the newest run, and of one day the last.
 TEST_F(Page, ShowsTheNewestRunOfATable) {
   std::filesystem::create_directory(at("reports"));
   const auto report = [&](const std::string& file, const std::string& device, const std::string& date,

@@ -1,4 +1,4 @@
-// The model of many ranks, and the table that sluice-bench writes by it.
+// The model of many ranks, and the table that sluice-bench writes with it.
 #include <fmt/core.h>
 
 #include <fstream>
@@ -25,10 +25,11 @@ TEST(RankModel, SharesWorkThatTravelsAndCopiesWhatIsGathered) {
   RankCounts travels = gathers;
   travels.gathers = false;
 
-  // 300 bytes, of which others have 3 of 4 parts; and 900 that leave three times of four, to one of four.
+  // Ranks gather 300 bytes, and three of four parts are remote. They send 900 bytes, three of four parts to
+  // other ranks, and each of four ranks receives a quarter.
   EXPECT_DOUBLE_EQ(received_bytes(gathers, 4), 225);
   EXPECT_DOUBLE_EQ(received_bytes(travels, 4), 168.75);
-  // All that the measured ranks sent has come to one of them.
+  // One of the measured ranks received all that they sent.
   EXPECT_DOUBLE_EQ(3 * received_bytes(gathers, 3), 600);
   EXPECT_DOUBLE_EQ(3 * received_bytes(travels, 3), 600);
 }
@@ -40,7 +41,7 @@ TEST(RankModel, AddsUpWorkThatTravels) {
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).link, 3);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).messages, 2 * (1 + 3 * 0.5));
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 4 + 20 + 3 + 5) << "rounds that one rank does not have";
-  // 1,600 bytes leave 15 times of 16, through the network.
+  // 15 of 16 parts of 1,600 bytes are sent over the network.
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 16).link, 1600.0 * 15 / 256 / 10);
 }
 
@@ -49,11 +50,11 @@ TEST(RankModel, HidesALinkBehindASolversWorkAndHasItsRoundsOnEachRank) {
 
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 1).sum(), 84);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 4 + 80 / 4 + 5);
-  job.bytes = 12000;  // the link takes 30, more than a share of the work
+  job.bytes = 12000;  // the link needs 30, more than a share of the work
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 4 + 30 + 5);
-  job.work = 2;  // ranks look at twice as much as one does
+  job.work = 2;  // ranks read twice as much as one does
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 4 + 2 * 80 / 4 + 5);
-  job.seconds = 3;  // no more than all of it is rounds
+  job.seconds = 3;  // rounds need at most all of the time
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 1).sum(), 3);
 }
 
@@ -62,11 +63,11 @@ TEST(RankModel, HasWhatNoCountExplainsOnMoreRanks) {
 
   EXPECT_DOUBLE_EQ(unexplained_seconds(job, kLimits, 46), 6);
   EXPECT_DOUBLE_EQ(unexplained_seconds(job, kLimits, 30), 0) << "no job is faster than its counts";
-  // 12 of the 80 are what each rank does: 12 + 68 / 2 = 46, and 12 + 68 / 4 = 29.
+  // Each rank does 12 of the 80 alike: 12 + 68 / 2 = 46, and 12 + 68 / 4 = 29.
   job.unexplained = 6;
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 2).sum(), 46);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 29);
-  // Work that travels is none of one rank's, and shared.
+  // Work that is sent belongs to no rank, so all ranks share it.
   job.bytes = 1e-9;
   EXPECT_NEAR(seconds_on(job, kLimits, 4).sum(), 20 + 3, 1e-6);
 }
@@ -77,7 +78,7 @@ TEST(RankModel, HasWhatEachRankDoesAlikeAndReadsOfOthersMemory) {
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 1).sum(), 80);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 2).sum(), 8 + 36);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 8 + 18);
-  // 2,400 reads, of which three of four ranks' lists are another's: 1,800 by one of four.
+  // 2,400 reads; three of four are of other ranks' lists: 1,800, made by four ranks.
   job.reads = 1200;
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 2).reads, 600.0 / 20);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).reads, 2400.0 * 3 / 4 / 4 / 20);
@@ -98,14 +99,14 @@ TEST(RankModel, EndsWhereRanksNoLongerPay) {
   RankCounts job{.seconds = 64, .ranks = 2, .rounds = 0};
   EXPECT_EQ(scales_to(job, kLimits, 1024), 1024);
   job.rounds = 1;
-  // 2 ranks take 35.5, 4 take 20.5, 8 take 14.5.
+  // 2 ranks need 35.5, 4 need 20.5, 8 need 14.5.
   EXPECT_EQ(scales_to(job, kLimits, 1024), 8);
 }
 
 class RankTable : public BenchTest {
  protected:
   void SetUp() override { std::filesystem::create_directory(at("reports")); }
-  /// A report of a job of 26 iterations.
+  /// Writes a report of a job of 26 iterations.
   void report(const std::string& name, int ranks, const std::string& compute, const char* checksum = "a") {
     std::ofstream(at("reports/" + name))
         << R"({"command": "pagerank", "options": {"method": "static"}, "graph": {"checksum": ")" << checksum
@@ -127,7 +128,7 @@ TEST_F(RankTable, NamesWhatIsMeasuredAndWhereAJobEnds) {
   EXPECT_NE(table.find("pagerank static                                 █▇▆▄▂▂▁▁▁▁▁\n"), table.npos) << table;
 }
 
-/// What ranks gave each other before their rounds is there once, however many ranks there are.
+/// Ranks exchange prepared data once before their rounds, however many ranks there are.
 TEST_F(RankTable, LeavesOutBytesThatWerePrepared) {
   const auto searched = [&](int ranks, double compute, int exchanged, int prepared) {
     std::ofstream(at(fmt::format("reports/{}.json", ranks))) << fmt::format(
@@ -154,7 +155,7 @@ TEST_F(RankTable, TakesEveryJobOfScalingReports) {
       "pagerank [G edges/s]": 400, "pagerank: times one rank": 1.5, "pagerank: rounds": 1,
       "pagerank: MB from GPU to GPU": 10,
       "bfs [ms]": 2, "bfs: times one rank": 1.6, "bfs: rounds": 7, "bfs: MB from GPU to GPU": 10,
-      "bfs: M edges": 500})";  // of one rank there is no count
+      "bfs: M edges": 500})";  // the run of one rank has no count
 
   std::ofstream(at("reports/other.json"))
       << R"({"command": "acc", "options": {}, "ranks": 1, "seconds": {}})";
@@ -168,7 +169,7 @@ TEST_F(RankTable, TakesEveryJobOfScalingReports) {
   EXPECT_EQ(table.find("out of core"), table.npos) << table;
 }
 
-/// What links carry is measured beside the jobs; what ranks look at is counted.
+/// The bandwidth of links is measured beside the jobs; the edges that ranks read are counted.
 TEST_F(RankTable, TakesLimitsAndWorkOfReportsUnlessTheyAreGiven) {
   std::ofstream(at("reports/2.json"))
       << R"({"command": "scaling", "options": {}, "ranks": 2, "seconds": {}, "stored edges []": 4e9,
@@ -183,7 +184,7 @@ TEST_F(RankTable, TakesLimitsAndWorkOfReportsUnlessTheyAreGiven) {
     return run_bench(more).out;
   };
 
-  // 70 MB, of which each receives half, are 35 ms, and hide 15 of each.
+  // Each rank receives half of 70 MB in 35 ms, which hide the 15 ms of work of each.
   EXPECT_NE(row({}).find("Links: 1 GB/s"), std::string::npos);
   EXPECT_NE(row({}).find("| bfs | 40 | 35 | 20 on 2 |"), std::string::npos) << row({});
   EXPECT_NE(row({"--node-bandwidth", "100"}).find("| bfs | 40 | 30 | 20 on 2 |"), std::string::npos);

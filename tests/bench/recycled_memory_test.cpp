@@ -1,4 +1,4 @@
-// Memory that is kept for later: it serves again, and gives way where memory is short.
+// Memory that is kept for reuse serves later requests, and is released if memory is short.
 #include "apps/bench/replay/recycled_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// sluice-bench replay: its table, its report, and what it refuses.
+// sluice-bench replay: its table, its report, and its refusals.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 class RankReplayCli : public BenchTest {
  protected:
-  /// 2000 edges among 200 vertices, times in no order, a self-loop among them.
+  /// 2000 edges among 200 vertices, with unsorted times and a self-loop.
   std::string temporal() {
     std::ofstream file(at("temporal.txt"));
     std::mt19937_64 random(5);
@@ -37,7 +37,7 @@ class RankReplayCli : public BenchTest {
   std::string error_;
 };
 
-/// Four of five lines of a batch insert, the others delete stored edges; the product reads them.
+/// Four of five lines of a batch insert edges, the others delete stored edges; `pagerank` reads these files.
 TEST_F(RankReplayCli, DrawsBatchesThatPageRankReads) {
   const std::string g = graph("kronecker", 8, {"--reverse", "--weights", "uniform"});
   run({"pagerank", g, "--device", "host", "--output", at("old.h5")});
@@ -92,7 +92,7 @@ TEST_F(RankReplayCli, ReportsEveryMethodAfterEveryBatch) {
     EXPECT_NE(error_.find(word), std::string::npos) << word;
 }
 
-/// What does not differ from run to run.
+/// The figures that do not differ between runs.
 nlohmann::json lasting(nlohmann::json report) {
   nlohmann::json batches = report["batches"];
   for (auto& batch : batches) {
@@ -103,7 +103,7 @@ nlohmann::json lasting(nlohmann::json report) {
 }
 
 TEST_F(RankReplayCli, IsTheSameWhereverTheGraphIs) {
-  // More batches than a file is read through.
+  // There are more batches than a file is read through.
   const std::vector<std::string> rules{"--batches", "20", "--device", "host", "--threads", "1", "--verify"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.end(), rules.begin(), rules.end());
@@ -160,7 +160,7 @@ TEST_F(RankReplayCli, PlansWithoutRunning) {
 }
 
 TEST_F(RankReplayCli, KeepsTheOrderOfTimesAndLeavesOutUnusedIds) {
-  // Wide ids, negative times, and edges of one time, of which the order of the file decides.
+  // Wide ids, negative times, and edges of one time, which keep the order of the file.
   std::ofstream(at("wide.txt")) << "7000000000 5 3\n5 90000000000 -4\n5 5 0\n90000000000 7000000000 3\n";
   std::ofstream(at("narrow.txt")) << "1 0 30\n0 2 10\n0 0 7\n2 1 30\n";
   const auto one_by_one = [&](const char* name) {
@@ -202,7 +202,7 @@ TEST_F(RankReplayCli, RefusesWhatHasNoMeaning) {
   refuse_bench(3, "absent.txt", {"replay", at("absent.txt")});
 }
 
-/// Machines that share the folder may have processes of one id.
+/// Processes of machines that share the folder may have the same id.
 TEST_F(RankReplayCli, ScratchFoldersNameTheMachine) {
   std::filesystem::create_directory(at("scratch"));
   Process process({paths::kBench, "replay", temporal(), "--batch-fraction", "5e-3", "--transport", "file",

@@ -1,5 +1,6 @@
-// Replays: temporal graphs batch by batch, and real graphs under random insertions and deletions. Exact
-// methods are held to the error of static ranks, or 1e-9; frontiers to 1e-7, and their errors are printed.
+// Replays of temporal graphs batch by batch, and of real graphs with random insertions and deletions. Errors
+// of exact methods are at most those of static ranks, or 1e-9. Errors of frontiers are at most 1e-7, and are
+// printed.
 #include "apps/bench/replay/replay.hpp"
 
 #include <fmt/format.h>
@@ -27,12 +28,12 @@ using namespace bench;
 
 const std::filesystem::path kData = paths::kSharedData;
 constexpr double kExactError = 1e-9;
-/// Ranks of these graphs are up to a few hundredths, and frontiers let 1e-6 of them go in each of some tens
-/// of iterations; what was measured stays below 5e-8.
+/// Ranks of these graphs are up to a few hundredths. Frontiers miss up to 1e-6 of them in each of some tens
+/// of iterations; measured errors are below 5e-8.
 constexpr double kFrontierError = 1e-7;
 constexpr const char* kNames[] = {"static", "nd", "dt", "df", "dfp", "dfr"};
 
-/// Edges that prefer small ids, and come again; vertices appear as time goes on.
+/// Edges that prefer small ids and repeat; vertices appear over time.
 TemporalEdges generated_edges(std::uint64_t vertices, std::size_t size) {
   std::mt19937_64 random(23);
   TemporalEdges edges;
@@ -45,7 +46,7 @@ TemporalEdges generated_edges(std::uint64_t vertices, std::size_t size) {
   return edges;
 }
 
-/// Edges of a file in order of time, with its ids.
+/// The edges of a file in order of time, with its ids.
 TemporalEdges read_temporal(const std::string& name) {
   io::ReadOptions options;
   options.timestamps = true;

@@ -1,4 +1,4 @@
-// Suites: their tables, their reports, and what they refuse.
+// Suites: their tables, their reports, and their refusals.
 #include <fmt/core.h>
 
 #include "bench/bench.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 class Suites : public BenchTest {
  protected:
-  /// Small graphs by the names that rows of graph files have, a directed one, and one whose edges have times.
+  /// Small graphs with the names of rows of graph files, a directed graph, and one whose edges have times.
   void graph_files_of(const nlohmann::json& papers) {
     std::filesystem::create_directory(at("graphs"));
     std::vector<std::string> names{"another"};
@@ -46,7 +46,7 @@ TEST_F(Suites, DiskReadsTheGraphFromItsFile) {
   EXPECT_EQ(bench({"disk", "--device", "host"}).status, 2);
 }
 
-/// Jobs of the program, each beside the disk alone, with the seconds of its report.
+/// Jobs of the program are compared with the disk alone, with the seconds of their reports.
 TEST_F(Suites, FilesStandBesideTheDisk) {
   run_bench({"files", "--device", "host", "--threads", "1", "--scale", "9", "--repetitions", "1", "--scratch",
              at(""), "--report", at("bench.json")});
@@ -73,7 +73,7 @@ TEST_F(Suites, FilesStandBesideTheDisk) {
                {"files", "--device", "host", "--scale", "7", "--scratch", at(""), "--only", "absent"});
 }
 
-/// Twenty jobs, each beside the choices that a user could force.
+/// Twenty jobs are compared with every choice that a user could make.
 TEST_F(Suites, AutoStandsBesideEveryChoice) {
   run_bench({"auto", "--device", "host", "--threads", "1", "--scale", "9", "--repetitions", "1", "--report",
              at("bench.json")});
@@ -142,7 +142,7 @@ TEST_F(Suites, MeasuresTheFiguresThatAreAskedForAlone) {
   const auto grid =
       run_bench({"acc", "--device", "host", "--scale", "7", "--repetitions", "1", "--only", "grid"}).out;
   EXPECT_NE(grid.find("bfs on a grid"), std::string::npos) << grid;
-  EXPECT_EQ(grid.find("stored edges"), std::string::npos) << grid;  // of the graph that a grid does not need
+  EXPECT_EQ(grid.find("stored edges"), std::string::npos) << grid;  // this experiment needs no such graph
   refuse_bench(2, "no figure", {"ablation", "--device", "host", "--scale", "7", "--only", "absent"});
   refuse_bench(2, "regular", {"ablation", "--device", "host", "--scale", "7", "--only", "("});
   refuse_bench(2, "--only", {"limits", "--device", "host", "--only", "copy"});

@@ -1,4 +1,4 @@
-// What tests of sluice bfs, sssp, kcore, wcc and bp share: a small graph, a model, the report.
+// Helpers of tests of sluice bfs, sssp, kcore, wcc and bp: a small graph, a model, the report.
 #pragma once
 
 #include <fstream>
@@ -12,7 +12,7 @@ namespace sluice::test {
 
 class AccCli : public CliTest {
  protected:
-  /// Two triangles that share a vertex, an edge with a vertex hanging on it, and a pair apart; ids with gaps.
+  /// Two triangles that share a vertex, an edge with a pendant vertex, and a separate pair; ids have gaps.
   std::string small(const std::vector<std::string>& more = {}) {
     std::ofstream(at("edges.txt"))
         << "10 20 1\n20 30 1\n10 30 5\n30 40 0\n40 50 2\n30 50 1\n50 90 4\n700 800 1\n";
@@ -34,7 +34,7 @@ class AccCli : public CliTest {
     return json;
   }
 
-  /// bp of two states on graph(), on the host.
+  /// bp with two states on graph(), on the host.
   std::vector<std::string> bp(const std::string& output, const std::vector<std::string>& more) {
     std::ofstream(at("coupling.txt")) << "1 2\n2 1\n";
     std::ofstream priors(at("priors.txt"));

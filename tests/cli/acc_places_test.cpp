@@ -1,11 +1,11 @@
-// sluice bfs, sssp, kcore, wcc, bp where edges or messages lie elsewhere: in partitions, in the file, in
-// scratch files.
+// sluice bfs, sssp, kcore, wcc and bp with edges or messages in partitions, in the graph file or in scratch
+// files.
 #include "cli/acc_cli.hpp"
 
 namespace sluice::test {
 namespace {
 
-/// As many slots as were asked for, of partitions that the budget, not --partitions, asks for.
+/// The budget, not --partitions, divides the graph; --slots then sets the number of slots.
 TEST_F(AccCli, BpTakesSlotsWithoutPartitions) {
   run(bp("whole.h5", {}));
   for (const char* transport : {"copied", "file"}) {
@@ -20,7 +20,7 @@ TEST_F(AccCli, BpTakesSlotsWithoutPartitions) {
       EXPECT_EQ(finished.err.find("--slots"), std::string::npos) << finished.err;
       transfers.push_back(report()["partition_transfers"]);
     }
-    EXPECT_GT(transfers[0], 3u);  // two of three are there at once, so that some come again
+    EXPECT_GT(transfers[0], 3u);  // two slots for three partitions: some are copied again
     EXPECT_EQ(transfers[1], 3u);
   }
 }
@@ -47,10 +47,10 @@ TEST_F(AccCli, BpLeavesMessagesInScratchFiles) {
     EXPECT_TRUE(std::filesystem::is_empty(folder));
   }
   run(bp("scratch.h5", {"--partitions", "7", "--scratch", folder, "--report", at("report.json")}));
-  EXPECT_EQ(report()["scratch_bytes"], 0);  // memory holds them
+  EXPECT_EQ(report()["scratch_bytes"], 0);  // memory holds the messages
 }
 
-/// A graph that fits is worked on whole, which is no fault of who asked for slots.
+/// A graph that fits is processed whole. Unused slots are reported, but are no error.
 TEST_F(AccCli, TellsThatSlotsChangeNothing) {
   const std::string idle = "--slots 2 has no effect: the graph is processed whole (use --partitions)";
   std::ofstream(at("seeds.txt")) << "3\n";
@@ -143,7 +143,7 @@ TEST_F(AccCli, StaysInItsFileWhereItDoesNotFit) {
             std::string::npos);
 }
 
-/// In partitions and from the file a search takes the same rounds as in memory, and looks at the same edges.
+/// A search in partitions or from the file makes the rounds of one in memory, and reads the same edges.
 TEST_F(AccCli, PullsWhereverTheListsAre) {
   const std::string kronecker = graph("kronecker", 12), both_stored = graph("rmat", 11, {"--reverse"}),
                     out_alone = graph("rmat", 10, {});
@@ -188,7 +188,7 @@ TEST_F(AccCli, PullsWhereverTheListsAre) {
             at("r.h5")});
 }
 
-/// Paths and cores pull as a search does.
+/// Shortest paths and cores pull as a search does.
 TEST_F(AccCli, PullsPathsAndCoresWhereverTheListsAre) {
   const std::string kronecker = graph("kronecker", 10), both_stored = graph("rmat", 10, {"--reverse"});
   const auto solved = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
@@ -222,7 +222,7 @@ TEST_F(AccCli, PullsPathsAndCoresWhereverTheListsAre) {
   }
 }
 
-/// Where memory cannot hold the lists in both directions, a search pushes as it did without in-edges.
+/// If memory cannot hold the lists in both directions, a search pushes as if there were no in-edges.
 TEST_F(AccCli, PushesWhereInEdgesDoNotFit) {
   const std::string file = graph("rmat", 14, {"--reverse"});
   const auto searched = [&](const std::vector<std::string>& more) {
@@ -241,9 +241,9 @@ TEST_F(AccCli, PushesWhereInEdgesDoNotFit) {
 
   EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
   EXPECT_EQ(tight["acc"]["pulls"], 0);
-  EXPECT_EQ(tight["partition_transfers"], 0);  // the out-lists are all in memory
+  EXPECT_EQ(tight["partition_transfers"], 0);  // memory holds all out-lists
   EXPECT_LE(tight["peak_host_bytes"], 2300 << 10);
-  // Two slots of one direction, but not of both.
+  // Memory for two slots of one direction, but not of both.
   const auto slots = searched({"--partitions", "4", "--device-memory", "900KiB"});
   EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
   EXPECT_EQ(slots["acc"]["pulls"], 0);
@@ -264,7 +264,7 @@ TEST_F(AccCli, KcoreOfADirectedGraphIsWholeInMemory) {
   refused(4, {"--device-memory", "4KiB"});
 }
 
-/// Its lists in memory are made simple; those that stay in the file are not.
+/// Lists in memory are made simple, lists in the file are not.
 TEST_F(AccCli, KcoreOfAGraphWithLoopsIsInMemory) {
   std::ofstream(at("edges.txt")) << "0 1\n1 1\n1 2\n2 0\n2 3\n";
   run({"convert", at("edges.txt"), at("loops.h5"), "--undirected", "--keep-self-loops", "--quiet"});

@@ -1,4 +1,4 @@
-// sluice bfs, sssp, kcore, wcc, bp: what they write, say and refuse.
+// Outputs, messages and refusals of sluice bfs, sssp, kcore, wcc and bp.
 #include <sstream>
 
 #include "cli/acc_cli.hpp"
@@ -55,8 +55,8 @@ TEST_F(AccCli, BpWritesBeliefs) {
   std::vector<double> numbers{std::istream_iterator<double>(stream), {}};
   ASSERT_EQ(numbers.size(), 16u) << beliefs;
   for (std::size_t v = 0; v < 8; ++v) EXPECT_NEAR(numbers[2 * v] + numbers[2 * v + 1], 1, 1e-6);
-  EXPECT_LT(numbers[0], 0.25);                // its neighbours lean as it does
-  EXPECT_NEAR(numbers[12], 18.0 / 19, 1e-6);  // (2 x 0.9) : (1 x 0.1), by the neighbour that is certain
+  EXPECT_LT(numbers[0], 0.25);                // its neighbours prefer the same state
+  EXPECT_NEAR(numbers[12], 18.0 / 19, 1e-6);  // (2 x 0.9) : (1 x 0.1): its neighbour is certain
   EXPECT_EQ(numbers[14], 1);
   EXPECT_TRUE(by_id.starts_with("# vertices belief\n10 ")) << by_id;
   EXPECT_NE(by_id.find("\n800 1 0\n"), std::string::npos) << by_id;
@@ -114,7 +114,7 @@ TEST_F(AccCli, BpTellsThatItDidNotConvergeAndIsNoFailure) {
   EXPECT_EQ(report()["acc"]["residuals"].size(), 2u);
 }
 
-/// Messages stay in host memory, whatever the slots of partitions take.
+/// Messages stay in host memory, whatever the slots of partitions use.
 TEST_F(AccCli, BpSaysWhatItsMessagesTake) {
   run(bp("whole.h5", {"--verify"}));
   run(bp("parts.h5", {"--partitions", "7", "--slots", "2", "--transport", "copied", "--verify"}));
@@ -166,7 +166,7 @@ TEST_F(AccCli, ReportsEveryRound) {
   EXPECT_EQ(json["reached"], active);
   EXPECT_EQ(acc["pulls"], pulls);
   EXPECT_GT(pulls, 0u);
-  for (const auto& round : acc["trace"]) EXPECT_EQ(round["filter"], "none");  // a GPU's
+  for (const auto& round : acc["trace"]) EXPECT_EQ(round["filter"], "none");  // only GPUs have filters
   EXPECT_NE(finished.err.find("vertices reached"), std::string::npos);
 }
 

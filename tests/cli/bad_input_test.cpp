@@ -89,7 +89,7 @@ TEST_F(BadInput, Hdf5ThatIsNoGraph) {
 TEST_F(BadInput, FlippedByteIsFoundByCheck) {
   const auto path = graph();
   auto bytes = read_bytes(path);
-  // In the middle of the file lie neighbour lists.
+  // Neighbour lists are in the middle of the file.
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   write_bytes(path, bytes);
   refuse(kBadInput, path, {"check", path});

@@ -1,5 +1,5 @@
-// Memory and what is done with it: above a budget that works none fails, results are the same in all, and a
-// job that is refused works with what its line names.
+// Jobs over a grid of budgets. No job fails above a budget that suffices, and results are the same for all
+// budgets. A refused job runs with the budget that its message names.
 #include <cmath>
 #include <fstream>
 #include <regex>
@@ -15,7 +15,7 @@ constexpr int kBudgets = unless_sanitized(40, 4);
 
 struct GridJob {
   std::string name;
-  std::vector<std::string> arguments;  ///< words in capitals: files that file() makes
+  std::vector<std::string> arguments;  ///< words in capitals are files that file() makes
 };
 
 std::vector<GridJob> grid_jobs() {
@@ -67,16 +67,16 @@ class BudgetGrid : public CliTest, public testing::WithParamInterface<GridJob> {
  protected:
   static constexpr unsigned kScale = 11;
 
-  /// 2,048 vertices and 14,000 weighted edges: 130 KiB in memory, tables of 170.
+  /// 2,048 vertices and 14,000 weighted edges: 130 KiB in memory, and tables of 170 KiB.
   std::string input() {
-    // kcore works on parts of undirected graphs only, and bp on undirected graphs.
+    // kcore works on parts of undirected graphs only, and bp on undirected graphs only.
     const bool both_ways = GetParam().name == "kcore" || GetParam().name == "bp";
     return graph("rmat", kScale,
                  {"--edge-factor", both_ways ? "4" : "8", "--weights", "uniform",
                   both_ways ? "--undirected" : "--reverse"});
   }
 
-  /// The file that a word of a job stands for; any other word stands for itself.
+  /// The file that a word of a job stands for; other words are returned unchanged.
   std::string file(const std::string& word) {
     if (word == "GRAPH") return input();
     if (word == "RANKS") {
@@ -106,7 +106,7 @@ class BudgetGrid : public CliTest, public testing::WithParamInterface<GridJob> {
     return arguments;
   }
 
-  /// kBudgets sizes from `least` to `most`, each so many times the one before.
+  /// Runs with kBudgets sizes from `least` to `most` in geometric progression.
   void expect_monotone(const std::string& option, double least, double most) {
     std::vector<std::string> sizes, outputs;
     std::vector<std::vector<std::string>> jobs;
@@ -130,7 +130,7 @@ class BudgetGrid : public CliTest, public testing::WithParamInterface<GridJob> {
   }
 };
 
-/// What a refused job's line says that it needs, as options.
+/// The options that a refused job's message asks for.
 std::vector<std::string> named(const std::string& line) {
   static const std::regex kNeed(
       "([0-9.]+ [KMG]?i?B)( \\(([0-9.]+ [KMG]?i?B) for any [a-z]+\\))? of (host|device) memory");

@@ -1,4 +1,4 @@
-// Budgets are kept: by the peaks that a report shows, and by what the system counted for the process.
+// Budgets are kept, by the peaks of the report and by the system's count for the process.
 #include <algorithm>
 #include <fstream>
 
@@ -13,13 +13,13 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kMiB = 1u << 20;
-/// What no budget counts: the libraries' own buffers, stacks, and pages that malloc keeps.
+/// Memory that no budget counts: buffers of libraries, stacks, and pages that malloc keeps.
 constexpr std::uint64_t kUncounted = 16 * kMiB;
 
-constexpr bool kSystemCounts = !kSanitized;  // not shadow memory
+constexpr bool kSystemCounts = !kSanitized;  // a sanitizer's shadow memory would count
 
 struct Ceilings {
-  std::uint64_t host, device;  ///< MiB; device 0: none
+  std::uint64_t host, device;  ///< MiB; device 0: no limit
 };
 
 class Budget : public CliTest {
@@ -34,7 +34,7 @@ class Budget : public CliTest {
     return Json::parse(read_bytes(at("report.json")));
   }
 
-  /// What the program takes where there is next to nothing to do.
+  /// Resident bytes of the program with almost no work.
   std::uint64_t empty_run() {
     const auto tiny = graph("ring", 4, {});
     return report_of({"walk", tiny, "--length", "2"})["peak_resident_bytes"];
@@ -68,13 +68,13 @@ class Budget : public CliTest {
   std::uint64_t empty_ = 0;
 };
 
-/// A graph in host memory, in partitions, and larger than the host's memory.
+/// The graph is in host memory, in partitions, or larger than host memory.
 constexpr Ceilings kCeilings[] = {{64, 0}, {64, 8}, {16, 8}};
 
 TEST_F(Budget, OfWalks) {
   for (const Ceilings& ceilings : kCeilings) {
     expect_kept({"walk", "--kind", "uniform", "--length", "20"}, ceilings);
-    // Its tables do not fit beside the graph.
+    // The tables of node2vec do not fit beside a graph that is whole in host memory.
     const char* const kind = ceilings.device == 0 ? "metropolis-hastings" : "node2vec";
     expect_kept({"walk", "--kind", kind, "--length", "5", "--instances", "20000"}, ceilings);
     expect_kept({"walk", "--kind", "multidimensional", "--frontier-size", "100", "--instances", "20000",
@@ -102,7 +102,7 @@ TEST_F(Budget, OfQueries) {
   }
 }
 
-/// Vertices that came later stand behind all others: their ids are out of order, and are looked up in a list.
+/// Inserted vertices follow all others, so original ids are out of order and need a look-up table.
 TEST_F(Budget, OfOriginalIds) {
   std::string edges;
   for (int i = 0; i < 50'000; ++i) edges += std::to_string(1000 + i) + ' ' + std::to_string(1001 + i) + '\n';
@@ -134,7 +134,7 @@ TEST_F(Budget, OfWhatUsersBring) {
   struct {
     std::vector<std::string> job;
     const char* refused_for;
-    std::uint64_t held;  ///< at least
+    std::uint64_t held;  ///< a lower bound
   } const inputs[] = {
       {{"ppr", "--starts", at("ids.txt"), "--length", "1", "--top", "1"},
        "host memory: the list of starts",
@@ -182,7 +182,8 @@ TEST_F(Budget, PlansHoldWhatUsersBring) {
 }
 
 TEST_F(Budget, SolversThatFitTheirPlanEnd) {
-  // 65,536 vertices, 14 MiB in memory: budgets of what cannot work, of lists in the file, and of all.
+  // 65,536 vertices, 14 MiB in memory. Budgets are too small, enough for lists in the file, or enough for
+  // all.
   const auto file = graph("kronecker", 16, {"--undirected", "--weights", "uniform"});
   run({"pagerank", file, "--output", at("old.h5"), "--quiet", "--device", "host"});
   std::ofstream(at("edges.txt")) << "1 2 0.5\n3 65600 1\n";

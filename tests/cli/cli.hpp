@@ -1,4 +1,4 @@
-// What the tests of the program share: a folder, a small graph, and what "refused" means.
+// Helpers of program tests: a folder, a small graph, and checks of refusals.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace sluice::test {
 
-/// All numbers of a dataset, whatever integer type the file has.
+/// All numbers of a dataset of any integer type.
 inline std::vector<std::int64_t> read_numbers(const std::string& file, const std::string& dataset) {
   std::vector<std::int64_t> numbers;
   const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -38,13 +38,13 @@ class CliTest : public testing::Test {
     return finished;
   }
 
-  /// Runs the program; it must end with `status`, one line on standard error that holds `words`, nothing on
-  /// standard output, and nothing new in the folder.
+  /// Runs the program; it must end with `status`. It writes one line with `words` to standard error, nothing
+  /// to standard output, and no file to the folder.
   void refuse(int status, const std::string& words, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), paths::kProgram);
     refuse_program("sluice", status, words, std::move(arguments));
   }
-  /// The same of any program and its arguments.
+  /// The same for any program and its arguments.
   void refuse_program(const std::string& name, int status, const std::string& words,
                       std::vector<std::string> program) {
     const auto before = folder_.names().size();
@@ -57,10 +57,10 @@ class CliTest : public testing::Test {
     EXPECT_EQ(folder_.names().size(), before) << "something was left behind";
   }
 
-  /// A file of the test's folder.
+  /// A path in the test's folder.
   std::string at(const std::string& name) const { return folder_ / name; }
 
-  /// A graph of 2^scale vertices, generated once for the test.
+  /// A graph of 2^scale vertices, generated once for each test.
   std::string graph(const std::string& kind = "kronecker", unsigned scale = 8,
                     const std::vector<std::string>& more = {"--undirected", "--weights", "uniform"}) {
     const std::string path = at(kind + std::to_string(scale) + ".h5");

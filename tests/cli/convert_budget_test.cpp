@@ -1,4 +1,4 @@
-// Edges of every format become the same graph within any budget, and the least one is the one that is named.
+// Every format gives the same graph with any sufficient budget; a refusal names the least one.
 #include <zlib.h>
 
 #include <random>
@@ -39,7 +39,7 @@ std::string matrix_market() {
   return "%%MatrixMarket matrix coordinate real general\n50000 50000 800000\n" + lines("", 1, " 0.5\n");
 }
 
-/// Every edge at both ends.
+/// METIS lists each edge at both ends.
 std::string metis() {
   std::vector<std::string> lists(kVertices);
   for (const auto& [source, target] : random_pairs()) {
@@ -51,7 +51,7 @@ std::string metis() {
   return text;
 }
 
-/// A list that is longer than any block, and an edge of it with a weight at its other end.
+/// A list longer than any block; each of its edges is listed again, with its weight, at its other end.
 std::string metis_star() {
   constexpr std::uint64_t kLeaves = 500'000;
   std::string text = std::to_string(kLeaves + 1) + " " + std::to_string(kLeaves) + " 011\n7";
@@ -83,14 +83,14 @@ std::string packed(const std::string& text) {
 }
 
 struct Input {
-  std::string name;  ///< of the file, which shows the format
+  std::string name;  ///< of the file; its extension shows the format
   std::string (*bytes)();
   std::vector<std::string> options;
 };
 
 class ConvertInput : public CliTest, public testing::WithParamInterface<Input> {
  protected:
-  /// Runs of the sort that went to scratch.
+  /// Returns the number of sorted runs that were written to scratch.
   std::uint64_t convert(const std::string& to, const std::string& budget, const std::string& threads) {
     std::vector<std::string> arguments{"convert", at(GetParam().name), at(to),           "--host-memory",
                                        budget,    "--threads",         threads,          "--force",

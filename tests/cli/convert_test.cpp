@@ -1,4 +1,4 @@
-// What `convert` makes of inputs that say more of a graph than its edges, and what it says to the user.
+// `convert` of inputs that say more about a graph than its edges, and its messages.
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 class Convert : public CliTest {
  protected:
-  /// Converts `text`; returns what was said.
+  /// Converts `text` and returns the messages.
   std::string convert(const std::string& name, const std::string& text, std::vector<std::string> more = {}) {
     write_bytes(at(name), text);
     more.insert(more.begin(), {"convert", at(name), at("out.h5"), "--force"});

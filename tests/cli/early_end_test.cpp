@@ -1,5 +1,5 @@
-// How jobs end before their time: by signals, by limits on files, and for want of a standard stream. Whatever
-// ends them, there is one line, the status of a failure, and nothing is left behind.
+// Jobs that end early: by signals, by limits on files, or without a standard stream. Each prints one line,
+// returns the status of a failure, and leaves no file.
 #include "cli/cli.hpp"
 #include "paths.hpp"
 
@@ -10,7 +10,7 @@ constexpr int kFailed = 1;
 
 class EarlyEnd : public CliTest {
  protected:
-  /// Refused, as a shell starts it behind `preparation`, with `redirection`.
+  /// Expects a refusal of a job that a shell starts after `preparation`, with `redirection`.
   void refuse_in_shell(const std::string& words, const std::string& preparation,
                        const std::vector<std::string>& arguments, const std::string& redirection = "") {
     const auto before = folder_.names().size();
@@ -26,7 +26,7 @@ class EarlyEnd : public CliTest {
 };
 
 TEST_F(EarlyEnd, AStopInTheMiddleOfABatchEndsItSoon) {
-  // One batch of samples of all vertices, which takes longer than anybody waits.
+  // One batch of samples of all vertices, which would take far longer than the time limit.
   const auto input = graph("kronecker", 17);
   for (const int requests : {1, 2}) {
     Process process({paths::kProgram, "sample", input, "--kind", "node", "--count", "50000", "--instances",
@@ -34,7 +34,7 @@ TEST_F(EarlyEnd, AStopInTheMiddleOfABatchEndsItSoon) {
     ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
     const auto before = process.ticks();
     ASSERT_TRUE(process.reaches([&] { return process.ticks() > before + 20; })) << "the batch is under way";
-    // Two at once would be one: the system keeps no count of those that wait.
+    // Two pending signals of one kind are delivered once, so the second is sent after the first was handled.
     for (int i = 0; i < requests; ++i) process.signal_and_see(SIGTERM);
     const auto finished = process.wait(std::chrono::seconds(40));
 
@@ -44,7 +44,7 @@ TEST_F(EarlyEnd, AStopInTheMiddleOfABatchEndsItSoon) {
   }
 }
 
-/// Ctrl-C, and a terminal that is closed.
+/// Ctrl-C, and a closed terminal.
 TEST_F(EarlyEnd, AnInterruptLeavesNoOutput) {
   const auto input = graph();
   for (const int signal : {SIGINT, SIGHUP}) {
@@ -79,7 +79,7 @@ TEST_F(EarlyEnd, FilesMayGrowNoFurther) {
                     {"walk", input, "--length", "40", "--quiet", "--format", format, "--output", at("out")});
   }
   refuse_in_shell(words, limit, {"generate", "rmat", "--scale", "12", "--quiet", "--output", at("out.h5")});
-  // At the end of the file lies what is written last.
+  // Footers and metadata are written last, at the end of the file.
   run({"pagerank", input, "--quiet", "--output", at("ranks.h5")});
   const auto blocks = std::filesystem::file_size(at("ranks.h5")) / 512;
   for (const auto missing : {0, 1, 4, 8}) {
@@ -95,7 +95,7 @@ TEST_F(EarlyEnd, AClosedStandardOutputIsNoFile) {
   refuse_in_shell(words, "", {"walk", input, "--quiet", "--output", "-", "--format", "text"}, " >&-");
   refuse_in_shell(words, "", {"walk", input, "--quiet", "--output", "-", "--format", "text"}, " <&- >&-");
   refuse_in_shell(words, "", {"--version"}, " >&-");
-  // Messages to a closed stream go into no file either.
+  // Messages for a closed stream are written to no other file.
   const auto closed = Process({"/bin/sh", "-c",
                                std::string(paths::kProgram) + " walk " + input + " --verbose --output " +
                                    at("closed.h5") + " <&- >&- 2>&-"})

@@ -1,4 +1,4 @@
-// Nothing that a user has is lost: neither to a second name of the same file, nor to a failure at the end.
+// No user file is lost, neither through a second name of the same file nor through a late failure.
 #include <sys/mount.h>
 
 #include "cli/cli.hpp"
@@ -55,7 +55,7 @@ TEST_F(FileSafety, NoOutputIsAnotherFileOfTheJob) {
   EXPECT_EQ(read_bytes(starts), "1\n");
 }
 
-/// A folder of results is replaced whole.
+/// A folder of results is replaced as a whole.
 TEST_F(FileSafety, NoOutputHoldsAnotherFileOfTheJob) {
   std::filesystem::create_directory(at("o.h5.shards"));
   const std::string input = at("o.h5.shards/graph.h5");
@@ -71,7 +71,7 @@ TEST_F(FileSafety, NoOutputHoldsAnotherFileOfTheJob) {
   EXPECT_TRUE(read_bytes(input) == bytes);
 }
 
-/// Edges that are read once the output is open: their fault leaves no more than one that is found before.
+/// Edges are read after the output is opened; a fault in them leaves no file, like one that is found before.
 TEST_F(FileSafety, AFaultInEdgesThatComeLateLeavesNothing) {
   const std::string path = graph("kronecker", 8, {"--undirected", "--weights", "uniform"});
   poke(path, dataset_offset(path, "/out/indices"), std::int32_t{-1});
@@ -90,7 +90,7 @@ TEST_F(FileSafety, AFaultInEdgesThatComeLateLeavesNothing) {
   }
 }
 
-/// A name that is not UTF-8 cannot stand in JSON.
+/// JSON cannot hold a name that is not UTF-8.
 TEST_F(FileSafety, NamesMayHoldAnyBytes) {
   const std::string odd = at("caf\xe9.h5"), starts = written("starts \xff.txt", "1\n"), shown = "caf\uFFFD";
   std::filesystem::rename(graph(), odd);
@@ -108,7 +108,7 @@ TEST_F(FileSafety, NamesMayHoldAnyBytes) {
   EXPECT_NE(run({"info", odd, "--json"}).out.find(shown), std::string::npos);
 }
 
-/// The graph file says where it came from, as UTF-8.
+/// The graph file names its source, in UTF-8.
 TEST_F(FileSafety, TextsOfFilesAreUtf8) {
   run({"convert", written("caf\xe9.txt", "0 1\n1 0\n"), at("g.h5"), "--report", at("r.json")});
   run({"walk", at("g.h5"), "--length", "1", "--output", at("o.h5")});
@@ -117,7 +117,7 @@ TEST_F(FileSafety, TextsOfFilesAreUtf8) {
   EXPECT_NE(info.out.find("caf\uFFFD.txt"), std::string::npos) << info.out;
 }
 
-/// The graph of a batch is there with its ranks, or not at all, and a second try is not refused for it.
+/// The updated graph appears together with its ranks or not at all, so a second attempt is not refused.
 TEST_F(FileSafety, TheGraphOfABatchIsNotCommittedBeforeItsRanks) {
   const std::string batch = written("batch.txt", "1 2 0.5\n"), taken = written("taken.h5", "a user's file");
   const auto ranks = [&](const std::string& output) {
@@ -132,7 +132,7 @@ TEST_F(FileSafety, TheGraphOfABatchIsNotCommittedBeforeItsRanks) {
   EXPECT_EQ(read_bytes(taken), "a user's file");
 }
 
-/// Nothing has its name before all is written.
+/// No file gets its name before all files are written.
 TEST_F(FileSafety, AReportThatDoesNotFitTheDiskKeepsTheOutputBack) {
   const std::string disk = at("disk"), report = disk + "/r.json";
   const std::string input = graph(), batch = written("batch.txt", "1 2 0.5\n");
@@ -153,7 +153,7 @@ TEST_F(FileSafety, AReportThatDoesNotFitTheDiskKeepsTheOutputBack) {
   umount2(disk.c_str(), MNT_DETACH);
 }
 
-/// Results of a file that shows shards, and its seed.
+/// The results and the seed of a file that shows shards.
 std::pair<std::int64_t, std::vector<std::int64_t>> seed_and_walks(const std::string& path) {
   char* seed = nullptr;
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -167,7 +167,7 @@ std::pair<std::int64_t, std::vector<std::int64_t>> seed_and_walks(const std::str
   return {number, read_numbers(path, "walks")};
 }
 
-/// Between any two steps the name shows the old results or the new ones: it is killed at several.
+/// The name shows the old results or the new ones at any moment; the job is killed at several.
 TEST_F(FileSafety, AKilledJobLeavesTheNameWithShardsOfItsOwn) {
   const auto sharded = [&](const std::string& seed) {
     auto words = walk(at("o.h5"), {"--seed", seed, "--output-layout", "sharded", "--quiet"});
@@ -179,7 +179,7 @@ TEST_F(FileSafety, AKilledJobLeavesTheNameWithShardsOfItsOwn) {
     run(walk(at("alone.h5"), {"--seed", seed, "--force"}));
     walks[std::stoi(seed)] = read_numbers(at("alone.h5"), "walks");
   }
-  // Removing these takes its time.
+  // Removing these files takes long enough to kill the job meanwhile.
   const std::string first = at("o.h5.shards/00000.h5"), many = at("o.h5.shards/old");
   for (int moment = 0; moment < 3; ++moment) {
     std::filesystem::remove_all(at("o.h5.shards"));
@@ -206,7 +206,7 @@ TEST_F(FileSafety, AKilledJobLeavesTheNameWithShardsOfItsOwn) {
   EXPECT_TRUE(read_numbers(at("o.h5"), "walks") == walks[2]);
 }
 
-/// Of a replaced result nothing stays, in whatever form the new one comes. Other files in that folder do.
+/// A new result of any form replaces all files of the old one, but no other files of that folder.
 TEST_F(FileSafety, OneFileReplacesAResultAndItsShards) {
   const std::string shards = at("o.h5.shards");
   for (const std::vector<std::string>& form : {std::vector<std::string>{}, {"--format", "npy"}}) {
@@ -229,7 +229,7 @@ TEST_F(FileSafety, OneFileReplacesAResultAndItsShards) {
          walk(at("o.h5"), {"--force", "--report", shards + "/report.json"}));
 }
 
-/// As a killed job may leave them: they are in no job's way, and no job removes them unasked.
+/// Shards that a killed job left block no other job, and no job removes them unasked.
 TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNoJob) {
   const auto words = walk(at("o.h5"), {"--output-layout", "sharded"});
   run(words);
@@ -243,7 +243,7 @@ TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNoJob) {
   refuse(2, "o.h5 exists", words);
 }
 
-/// Not after hours of sorting.
+/// The output's name is checked before hours of sorting.
 TEST_F(FileSafety, ConversionsLookAtTheNameFirst) {
   const std::string faulty = written("faulty.txt", "0 1\nno edge\n");
   std::filesystem::create_directories(at("home/papers"));
@@ -252,7 +252,7 @@ TEST_F(FileSafety, ConversionsLookAtTheNameFirst) {
   refuse(2, "faulty.txt exists", {"generate", "ring", "--output", faulty});
 }
 
-/// Two containers that share a folder: in each the job is the first process.
+/// Two containers share a folder, and in each the job is process 1.
 TEST_F(FileSafety, JobsOfTwoContainersKeepApart) {
   const auto contained = [&](const std::string& seed, const std::string& walks) {
     std::vector<std::string> words{"/usr/bin/unshare", "--pid", "--fork", paths::kProgram};
@@ -276,7 +276,7 @@ TEST_F(FileSafety, JobsOfTwoContainersKeepApart) {
   EXPECT_FALSE(begun());
 }
 
-/// Reading a file twice costs nothing.
+/// The same file may be given as two inputs.
 TEST_F(FileSafety, InputsMayBeOneFile) {
   const std::string batch = written("batch.txt", "1 2 0.5\n");
   run({"pagerank", graph(), "--insert", batch, "--delete", batch, "--output", at("o.h5")});

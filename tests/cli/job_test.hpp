@@ -1,4 +1,4 @@
-// The command lines of small jobs whose results would go to out.h5.
+// The command lines of small jobs, whose results would be written to out.h5.
 #pragma once
 
 #include "cli/cli.hpp"

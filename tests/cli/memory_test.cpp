@@ -1,4 +1,4 @@
-// What is free for a process, by what the system's files say of it and its control groups.
+// Free memory of a process, computed from the system's files about it and its control groups.
 #include "apps/job/memory.hpp"
 
 #include "cli/cli.hpp"
@@ -21,7 +21,7 @@ class FreeMemory : public testing::Test {
     put("proc/self/cgroup", groups);
     put("proc/self/mountinfo", "22 1 0:21 / / rw - ext4 /dev/sda rw\n" + mounts);
   }
-  /// A group of version 2; `limit` and what is used in MiB, of that `cached`.
+  /// A control group of version 2 with `limit`; `used` MiB include `cached` MiB.
   void group2(const std::string& folder, const std::string& limit, std::uint64_t used, std::uint64_t cached) {
     put(folder + "/memory.max", limit == "max" ? "max\n" : std::to_string(std::stoull(limit) * kMiB));
     put(folder + "/memory.current", std::to_string(used * kMiB));
@@ -80,7 +80,7 @@ TEST_F(FreeMemory, CountsCachedPagesAsFree) {
 
   group2("sys/fs/cgroup/job", "800", 900, 0);
   EXPECT_EQ(free_mib(), 0u);
-  group2("sys/fs/cgroup/job", "800", 10, 40);  // the two files are of different moments
+  group2("sys/fs/cgroup/job", "800", 10, 40);  // the two files are read at different moments
   EXPECT_EQ(free_mib(), 800u);
 }
 
@@ -108,7 +108,7 @@ TEST_F(FreeMemory, TakesTheLesserOfBothVersions) {
 }
 
 TEST_F(FreeMemory, FindsTheMountOfAContainer) {
-  // With names of its own, with the machine's names, and with neither.
+  // The mount has paths of the container, paths of the machine, or neither.
   group2("sys/fs/cgroup", "256", 56, 0);
   process("0::/\n", kUnified);
   EXPECT_EQ(free_mib(), 200u);

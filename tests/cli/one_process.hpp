@@ -1,4 +1,4 @@
-// Many jobs of the program in one process, by its own commands: a launch takes longer than a small job.
+// Runs many jobs in one process through the program's commands, since a launch takes longer than a small job.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,14 +24,14 @@ inline void run_command(const std::vector<std::string>& words) {
   }
 }
 
-/// How each of these jobs ends: its status, and what it would say. They run one after the other, in a child
-/// of the test, which must have one thread.
+/// The status and the message of each job. Jobs run one after the other in a child of the test, which must
+/// have a single thread.
 inline std::vector<Finished> run_in_one_process(const Folder& folder,
                                                 const std::vector<std::vector<std::string>>& jobs) {
   const std::string endings = folder / "endings";
   const pid_t child = fork();
   if (child == 0) {
-    constexpr unsigned kSeconds = 240;  // a hang ends
+    constexpr unsigned kSeconds = 240;  // ends a hang
     alarm(kSeconds);
     _exit(apps::run_on_ranks([&] {
       std::ofstream file(endings);

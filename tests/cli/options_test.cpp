@@ -1,4 +1,4 @@
-// Options that would do nothing, or more than can be, are refused with one line.
+// Options without effect or with impossible values are refused with one line.
 #include "cli/job_test.hpp"
 
 namespace sluice::test {

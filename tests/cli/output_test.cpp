@@ -1,4 +1,4 @@
-// What comes out: formats, starts, original ids, and that the same question has the same answer.
+// Outputs: formats, starts, original ids, and equal results for equal jobs.
 #include <sstream>
 
 #include "cli/cli.hpp"
@@ -126,7 +126,7 @@ TEST_F(Output, TextOfNodeSamplesShowsTheVertices) {
   EXPECT_NE(text.find("# vertices\n"), std::string::npos) << text;
 }
 
-/// What is printed last waits meanwhile: where, is seen when the system's folder is not there.
+/// Results for standard output wait in a temporary folder; a missing default folder shows which one is used.
 TEST_F(Output, WhatWaitsForStandardOutputLiesInScratch) {
   const std::vector<std::string> arguments{"sample", graph(),    "--kind", "node",     "--count",
                                            "9",      "--output", "-",      "--format", "text"};

@@ -1,4 +1,4 @@
-// sluice pagerank: what it writes, says and refuses.
+// Outputs, messages and refusals of sluice pagerank.
 #include <fstream>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-// --plan and the run say the same of every budget: each is charged by the same code.
+// A plan and the run agree for every budget, since the same code charges both.
 #include <cmath>
 #include <string>
 
@@ -14,7 +14,7 @@ constexpr int kBudgets = unless_sanitized(24, 6);
 struct PlannedJob {
   std::string name;
   std::vector<std::string>
-      arguments;  ///< the first is the command, behind which the graph stands; @FILE is in the test's folder
+      arguments;  ///< the command, then options; the graph is inserted second; @FILE: in the test's folder
   std::string option;
   double least, most;  ///< bytes
   bool directed = false;
@@ -203,7 +203,7 @@ TEST_F(PlanCli, SaysWhatAnySampleNeeds) {
   run(with(all, all));
 }
 
-/// How far a query reaches is not known before it is asked: a job that fits its plan may still be refused.
+/// The vertices that a query reaches are unknown before it runs: a job may be refused although its plan fits.
 TEST_F(PlanCli, SaysWhatAnyQueryNeeds) {
   const std::string input = graph("kronecker", 11, {"--undirected"});
   const auto with = [&](const std::string& device) {
@@ -233,7 +233,7 @@ TEST_F(PlanCli, SaysWhatAnyQueryNeeds) {
   run(enough);
 }
 
-/// Offsets that memory does not hold are looked up in the file.
+/// Offsets that memory cannot hold are read from the file.
 TEST_F(PlanCli, SaysWhatIsNeededWhereOffsetsDoNotFit) {
   const std::string input = graph("kronecker", 14, {"--undirected"});
   const auto with = [&](const std::string& host, const std::string& device) {

@@ -1,4 +1,4 @@
-// sluice ppr: what it writes, says and refuses.
+// Outputs, messages and refusals of sluice ppr.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -10,7 +10,7 @@
 namespace sluice::test {
 namespace {
 
-/// Queries are some: from each vertex, each of which an exact one may reach.
+/// There is a query for each vertex, and an exact one may reach every vertex, so scales are small.
 constexpr unsigned kScale = unless_sanitized(8, 6), kHardScale = unless_sanitized(7, 5);
 constexpr std::uint64_t kQueries = 1u << kScale;
 
@@ -137,7 +137,7 @@ TEST_F(PprCli, PlansWithoutRunning) {
   EXPECT_NE(
       run({"ppr", graph(), "--plan", "--partitions", "9"}).out.find("partitions                        9"),
       std::string::npos);
-  // A plan cuts lists as the run does.
+  // A plan divides lists as the run does.
   const auto planned = run({"ppr", graph(), "--plan", "--transport", "file"}).out;
   run({"ppr", graph(), "--transport", "file", "--output", at("file.h5"), "--report", at("report.json")});
   const std::string cut = report()["partitions"].dump();
@@ -173,7 +173,7 @@ TEST_F(PprCli, GivesTheSameFileOutOfCore) {
       const auto said = report();
       EXPECT_GT(said["partitions"], 1) << method << ' ' << place[0];
       EXPECT_GT(said["list_rounds"], 0) << method << ' ' << place[0];
-      // Walks read a partition in place where few wait for it, and the transport is open.
+      // Walks read a partition in place if few wait for it and the transport is automatic.
       const bool open = method == "montecarlo" && std::ranges::find(place, "--transport") == place.end();
       if (open) {
         EXPECT_TRUE(said["partition_transfers"] > 0 || said["bytes"]["mapped"] > 0) << place[0];
@@ -216,8 +216,7 @@ TEST_F(PprCli, DiffusesBallsSideBySideOutOfCore) {
   }
 }
 
-/// A query that begins beside another may take what that needs next, and then the other way round, without
-/// end.
+/// Two queries could evict each other's lists for ever; the job must end nevertheless.
 TEST_F(PprCli, EndsWhereTwoQueriesDoNotFitTogether) {
   const std::string big = graph("kronecker", 11, {"--undirected", "--weights", "uniform"});
   run({"ppr", big, "--instances", "20", "--output", at("whole.h5")});

@@ -1,4 +1,4 @@
-// Runs the program as a user does: arguments in, exit status and both streams out, with a limit on its time.
+// Runs the program like a user: arguments, exit status and both streams, with a time limit.
 #pragma once
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ inline void write_bytes(const std::filesystem::path& path, const std::string& by
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// A fresh folder that goes away with the test.
+/// A new folder that is removed with the test.
 class Folder {
  public:
   Folder() {
@@ -50,7 +50,7 @@ class Folder {
 
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   const std::filesystem::path& path() const { return path_; }
-  /// Names of what is in it.
+  /// Names of its entries.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const auto& entry : std::filesystem::directory_iterator(path_))
@@ -62,10 +62,10 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// A process that was started; wait() collects it.
+/// A started process; wait() collects it.
 class Process {
  public:
-  /// Root may read everything; as `nobody` root gives that up.
+  /// Root may read every file; `nobody` gives that right up.
   enum class As { user, nobody };
 
   explicit Process(std::vector<std::string> words, As as = As::user) {
@@ -86,14 +86,14 @@ class Process {
 
   pid_t id() const { return id_; }
 
-  /// Has it ended, with wait() still to come?
+  /// True if the process has ended before wait().
   bool ended() const {
     siginfo_t state{};
     return waitid(P_PID, static_cast<id_t>(id_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            state.si_pid != 0;
   }
 
-  /// Waits until `state` holds, or the process has ended. Returns whether it holds.
+  /// Waits until `state` holds or the process has ended. Returns whether it holds.
   template <class State>
   bool reaches(State&& state) const {
     while (!state()) {
@@ -103,7 +103,7 @@ class Process {
     return true;
   }
 
-  /// Sends a signal, and waits until the process has begun to answer it.
+  /// Sends a signal, and waits until the process has begun to handle it.
   void signal_and_see(int signal) const {
     kill(id_, signal);
     reaches([&] {
@@ -114,9 +114,9 @@ class Process {
     });
   }
 
-  /// Clock ticks for which it has computed so far.
+  /// User time so far, in clock ticks.
   std::uint64_t ticks() const {
-    // Behind the name, which may hold anything: state, eleven figures, user time.
+    // After the name, which may hold any bytes, there are the state, eleven numbers and the user time.
     const std::string all = read_bytes("/proc/" + std::to_string(id_) + "/stat");
     std::istringstream figures(all.substr(all.rfind(')') + 1));
     std::string skipped;
@@ -126,7 +126,7 @@ class Process {
     return user;
   }
 
-  /// The status and what was written; a process that runs longer than `limit` is killed.
+  /// Returns the status and both streams; a process that runs longer than `limit` is killed.
   Finished wait(std::chrono::seconds limit = std::chrono::seconds(120)) {
     const auto end = std::chrono::steady_clock::now() + limit;
     int status = 0;

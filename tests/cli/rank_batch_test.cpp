@@ -1,4 +1,4 @@
-// sluice pagerank with batches: the graph changes, and ranks follow.
+// sluice pagerank with batches: the graph changes, and ranks are updated.
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -257,7 +257,7 @@ TEST_F(RankBatchCli, NamesTheUpdatedGraphInTheResult) {
   run({"pagerank", path, "--insert", insert, "--output", at("without.h5"), "--device", "host"});
   run({"pagerank", at("new.h5"), "--output", at("of_new.h5"), "--device", "host"});
 
-  // The ranks of each are accepted as earlier ranks of the graph that was written.
+  // The graph that was written accepts each of these files as its earlier ranks.
   for (const char* name : {"with.h5", "without.h5", "of_new.h5"}) {
     ranks({at("new.h5"), "--method", "df", "--previous", at(name)});
   }

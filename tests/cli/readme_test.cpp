@@ -1,7 +1,7 @@
-// The README and the pages of docs/. Of each page the blocks `sh` and `python` run one after the other in one
-// folder, and a block `text` right below one of them is what it prints. `bash` is shown alone: it builds
-// Sluice, or needs a cluster. `cpp` is what apps/examples is compiled from. (tests/package builds and runs
-// the first program of docs/library.md.)
+// The README and the pages of docs/. The blocks `sh` and `python` of a page run in order in one folder. A
+// block `text` directly below shows their output. Blocks `bash` do not run, since they build Sluice or need a
+// cluster. Blocks `cpp` are parts of apps/examples. (tests/package builds and runs the first program of
+// docs/library.md.)
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -17,12 +17,12 @@ namespace sluice::test {
 namespace {
 
 const std::string kSource = paths::kSource;
-/// Figures and how they were measured, mostly on GPUs.
+/// Pages of measurements, mostly on GPUs.
 const std::string kFigures[] = {"docs/performance.md", "docs/papers.md", "docs/goals.md"};
 
 struct Block {
   std::string language, text;
-  bool adjoins = false;  ///< nothing stands between it and the block above
+  bool adjoins = false;  ///< it follows the block above directly
 };
 
 std::vector<std::string> pages() {
@@ -65,20 +65,20 @@ std::vector<std::string> pages_with(const std::string& language) {
   return all;
 }
 
-/// Without comments and white space.
+/// The code without comments and white space.
 std::string bare(const std::string& code) {
   return std::regex_replace(std::regex_replace(code, std::regex("//[^\n]*"), ""), std::regex("\\s+"), "");
 }
 
-/// Without times, rates and what the machine is.
+/// The text without times, rates and the name of the machine.
 std::string without_times(const std::string& text) {
   const std::regex time(" in [0-9.e+-]+ s( \\([^)]*/s\\))?"), host(" on host[^;\n]*;");
   return std::regex_replace(std::regex_replace(text, time, " in T"), host, " on host;");
 }
 
-/// The lines of `text`, in their order, are lines of `printed`; `...` stands for what is left out.
+/// The lines of `text` must be lines of `printed`, in the same order; `...` stands for omitted lines.
 void expect_printed(const std::string& text, const std::string& printed) {
-  if (printed.find(" on NVIDIA") != printed.npos) return;  // the pages show what the host prints
+  if (printed.find(" on NVIDIA") != printed.npos) return;  // pages show the output of a host
   std::istringstream wanted(without_times(text)), lines(without_times(printed));
   for (std::string line, found; std::getline(wanted, line);) {
     if (line == "...") continue;
@@ -89,10 +89,10 @@ void expect_printed(const std::string& text, const std::string& printed) {
   }
 }
 
-/// A page with a folder in which its blocks run.
+/// A page, and a folder in which its blocks run.
 class Docs : public testing::TestWithParam<std::string> {
  protected:
-  /// Runs lines of bash, which must succeed; returns what they print.
+  /// Runs lines of bash, which must succeed; returns their output.
   std::string shell(const std::string& text) const {
     const std::string program = paths::kProgram;
     const std::string before =
@@ -122,7 +122,7 @@ class Docs : public testing::TestWithParam<std::string> {
     return python(imports).status == 0;
   }
 
-  /// The datasets of every file of the folder are in the table.
+  /// Expects the datasets of every file in the folder to be in the table.
   void expect_documented_datasets() const;
 
   Folder folder_;
@@ -177,7 +177,7 @@ TEST_P(DocsWithPython, PythonRuns) {
                  << " blocks: no h5py, SciPy or AnnData (SLUICE_PYTHON names an interpreter that has them)";
 }
 
-/// What a heading is called in links.
+/// The anchor of a heading in links.
 std::string anchor_of(std::string heading) {
   heading = std::regex_replace(heading, std::regex("^#+ "), "");
   std::string anchor;

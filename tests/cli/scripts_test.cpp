@@ -1,4 +1,4 @@
-// Scripts, with programs of the test instead of `cmake` and of a virtual environment.
+// Scripts, with test programs in place of `cmake` and of a virtual environment.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,8 +11,8 @@ namespace {
 
 class Build : public testing::Test {
  protected:
-  /// build() of scripts/lib.sh, whose standard error is the file `err` of the folder. The `cmake` of this
-  /// folder runs `steps` for --build, else nothing.
+  /// Runs build() of scripts/lib.sh, with standard error in the file `err` of the folder. The folder's
+  /// `cmake` runs `steps` for --build, and does nothing otherwise.
   int build(const std::string& steps) {
     write_bytes(folder_ / "cmake", "#!/bin/bash\n[ \"$1\" = --build ] || exit 0\n" + steps);
     std::filesystem::permissions(folder_ / "cmake", std::filesystem::perms::owner_all);
@@ -28,7 +28,7 @@ class Build : public testing::Test {
 };
 
 TEST_F(Build, ShowsHowFarItIsWhileItRuns) {
-  // Ninja goes on when the line of step 10 was seen, and gives up if it is not.
+  // The build continues after the line of step 10 was printed, and fails if it was not.
   const int status = build(
       "echo '[0/2] Re-checking globbed directories...'\n"
       "for step in {1..20}; do\n"
@@ -51,7 +51,7 @@ TEST_F(Build, ShowsAllOfABuildThatFails) {
             "part.cpp:3: error: no\nbash: the build failed (preset host)\n");
 }
 
-/// scripts/layers on a tree of two folders, of which only `engine/b` may use `engine/a`.
+/// Runs scripts/layers on a tree of two folders, in which only `engine/b` may use `engine/a`.
 class Layers : public testing::Test {
  protected:
   Layers() {
@@ -70,7 +70,7 @@ class Layers : public testing::Test {
     std::filesystem::create_directories(std::filesystem::path(folder_ / path).parent_path());
     write_bytes(folder_ / path, text);
   }
-  /// What it prints; empty: the tree holds to the table.
+  /// The output; empty if the tree obeys the table.
   std::string found() const { return Process({"/bin/bash", folder_ / "scripts/layers"}).wait().out; }
 
   Folder folder_;
@@ -109,7 +109,7 @@ TEST_F(Layers, SeeAFolderThatHoldsTooMuch) {
   EXPECT_EQ(found(), "engine/a: 27 sources, of 25 at most\n");
 }
 
-/// Isolated from site packages Python has no module of others.
+/// Without site packages, Python has no third-party modules.
 TEST(CheckSolvers, GoesOnInItsEnvironmentWhereModulesAreMissing) {
   if (!std::filesystem::exists("/usr/bin/python3")) GTEST_SKIP() << "no /usr/bin/python3";
   const Folder folder;

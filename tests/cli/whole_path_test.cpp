@@ -1,4 +1,4 @@
-// The whole path a user takes: generate or convert, look, check, walk, sample.
+// A user's whole path: generate or convert, info, check, walk, sample.
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.hpp"

@@ -1,4 +1,4 @@
-// The host's memory ceiling, for as long as a test wants another one.
+// Changes the host's memory ceiling during a test.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace sluice::test {
 
-/// So many bytes more than are used now, or at first as many as there were; afterwards the ceiling that there
-/// was.
+/// Allows `more` bytes than are used now, or leaves the ceiling until leave() is called. The destructor
+/// restores the ceiling.
 class HostCeiling {
  public:
   HostCeiling() : before_(host_budget().ceiling()) {}
@@ -17,7 +17,7 @@ class HostCeiling {
   HostCeiling& operator=(const HostCeiling&) = delete;
   ~HostCeiling() { host_budget().set_ceiling(before_); }
 
-  /// From now on so many more than are used now.
+  /// From now on allows `more` bytes than are used now.
   void leave(std::uint64_t more) { host_budget().set_ceiling(host_budget().used() + more); }
 
  private:

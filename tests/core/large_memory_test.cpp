@@ -1,4 +1,4 @@
-// Memory in pages of its own.
+// Memory with pages of its own.
 #include "engine/core/large_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The budget never passes its ceiling, whichever thread charges it, and forgets nothing.
+// The budget never exceeds its ceiling, whichever thread charges it, and releases everything.
 #include "engine/core/memory_budget.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(MemoryBudget, RefusesWhatPassesTheCeilingAndChargesNothing) {
   budget.charge(99, "a");
 
   EXPECT_THROW(budget.charge(2, "b"), BudgetError);
-  EXPECT_THROW(budget.charge(~std::uint64_t{0}, "b"), BudgetError);  // no overflow either
+  EXPECT_THROW(budget.charge(~std::uint64_t{0}, "b"), BudgetError);  // without overflow
 
   EXPECT_EQ(budget.used(), 99u);
   EXPECT_EQ(budget.peak(), 99u);

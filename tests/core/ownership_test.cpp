@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-/// Every vertex finds the one owner whose range holds it.
+/// Expects every vertex to have exactly the owner whose range contains it.
 void expect_owners(const Ownership& owners) {
   for (std::uint64_t i = 0; i < owners.size(); ++i) {
     ASSERT_EQ(owners.count(i), owners.end(i) - owners.begin(i));

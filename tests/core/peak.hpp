@@ -1,4 +1,4 @@
-// What a run takes at most, to be compared with its plan.
+// The peak memory of a run, for comparison with its plan.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sluice::test {
 
-/// Beside what is there before.
+/// Peaks beside the memory in use before.
 struct Peak {
   std::uint64_t device = 0, host = 0;
 
@@ -19,14 +19,14 @@ inline std::ostream& operator<<(std::ostream& out, const Peak& peak) {
   return out << peak.device << " of the device, " << peak.host << " of the host";
 }
 
-/// As it says.
+/// The peak that a plan states.
 template <class Plan>
 Peak planned(const Plan& plan) {
   return {plan.device_bytes, plan.host_bytes};
 }
 
-/// Of run(device), on the host. Its peak never falls, so that memory is taken before, as much as it has ever
-/// been.
+/// The peak of run(device) on the host. The host budget's peak never falls, so memory up to the old peak is
+/// charged first.
 template <class Run>
 Peak peak_of(Run&& run) {
   const Device device({DeviceChoice::host, 2, 0});

@@ -1,5 +1,5 @@
-// How parameters stand in the names of tests: as options name them, not by their bytes, of which padding is
-// another from run to run.
+// Prints parameters in names of tests as options name them. Their bytes would differ between runs because of
+// padding.
 #pragma once
 
 #include <ostream>

@@ -1,4 +1,4 @@
-// Waits end when they should: at once, in time, at the deadline, or with what went wrong.
+// Waits end at once, in time, at the deadline, or with an error.
 #include "engine/core/timeout.hpp"
 
 #include <gtest/gtest.h>

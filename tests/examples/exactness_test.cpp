@@ -1,4 +1,4 @@
-// The samplers of apps/examples draw from exactly the laws that they describe.
+// The samplers of apps/examples draw from exactly the distributions that they describe.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ struct Samples : SampleSink {
   std::vector<One> all;
 };
 
-/// Verdicts on many states, and one over all of them.
+/// Verdicts of many states, and one of all together.
 struct Verdict {
   double statistic = 0, freedom = 0;
 
@@ -93,7 +93,7 @@ TEST_P(NonBacktracking, IsUniformOverAllButWhereItCameFrom) {
     for (EdgeIndex e = graph.out.offsets[current]; e < graph.out.offsets[current + 1]; ++e) {
       if (graph.out.targets[e] != previous) ++law[graph.out.targets[e]], ++total;
     }
-    if (law.empty()) law[kNoVertex] = total = 1;  // it ends
+    if (law.empty()) law[kNoVertex] = total = 1;  // the walk ends
     for (const auto& [to, count] : counts) law.try_emplace(to, 0);
     std::vector<std::uint64_t> seen;
     std::vector<double> probability;
@@ -109,7 +109,7 @@ TEST_P(NonBacktracking, IsUniformOverAllButWhereItCameFrom) {
 
 INSTANTIATE_TEST_SUITE_P(Techniques, NonBacktracking, testing::Values(Select::automatic, Select::its));
 
-/// The biases that importance_sample.hpp describes, from the weights themselves.
+/// The biases that importance_sample.hpp describes, computed from the weights.
 std::vector<long double> biases_of(const Graph& graph, Vertex v) {
   float largest = 0;
   const EdgeIndex begin = graph.out.offsets[v], end = graph.out.offsets[v + 1];
@@ -126,7 +126,7 @@ std::vector<long double> biases_of(const Graph& graph, Vertex v) {
   return biases;
 }
 
-/// Probability of every set of `left` more successive draws, added to `law`.
+/// Adds the probability of every set of `left` more successive draws to `law`.
 void enumerate(const std::vector<long double>& biases, std::set<std::size_t> drawn, long double probability,
                std::size_t left, std::map<std::set<std::size_t>, double>& law) {
   if (left == 0) {

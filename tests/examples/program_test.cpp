@@ -1,4 +1,4 @@
-// The programs of apps/examples, run as a user runs them.
+// The programs of apps/examples, run as users run them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST_F(Example, LabelPropagationPrintsLabels) {
   const auto finished = run("label_propagation", {folder_ / "path.h5", "host"});
 
   EXPECT_EQ(finished.status, 0) << finished.err;
-  // A label reaches 50 vertices to either side; halfway the smaller one stays.
+  // A label spreads over 50 vertices to either side; halfway between two labels the smaller wins.
   EXPECT_TRUE(finished.out.starts_with("0 51\n100 100\n200 100\n")) << finished.out;
   EXPECT_NE(finished.out.find("10 labels, 100 rounds on host"), std::string::npos) << finished.out;
 }

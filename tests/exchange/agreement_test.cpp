@@ -1,4 +1,4 @@
-// What ranks agree on where one of them lacks memory, between ranks that are threads.
+// Agreement of ranks, which are threads here, if one of them lacks memory.
 #include "engine/exchange/agreement.hpp"
 
 #include <gtest/gtest.h>

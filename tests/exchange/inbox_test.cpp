@@ -1,4 +1,4 @@
-// What comes from other ranks is in the host's budget before it is in memory.
+// Received data is charged to the host's budget before it is in memory.
 #include "engine/exchange/inbox.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 class InboxTest : public testing::Test {
  protected:
-  /// How much more than before the test is in use.
+  /// Bytes charged since the test began.
   std::uint64_t charged() const { return host_budget().used() - before_; }
   void leave_bytes(std::uint64_t bytes) { ceiling_.leave(bytes); }
 
@@ -42,7 +42,7 @@ TEST_F(InboxTest, ChargesTheMostThatCameAtOnce) {
   EXPECT_EQ(charged(), 0u);
 }
 
-/// What was here goes first: memory need not hold both.
+/// The old buffer is freed first, since memory need not hold both.
 TEST_F(InboxTest, GrowsWhereBothDoNotFit) {
   leave_bytes(1000);
   ReceiveBuffer inbox;

@@ -1,4 +1,4 @@
-// Who started this process, read from made-up environments.
+// The launcher of this process, as made-up environments describe it.
 #include "engine/exchange/launch.hpp"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(Launch, TimeoutIsTheUsers) {
   EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "soon"}}).timeout, Timeout(300));
 }
 
-/// Of ranks that are only planned the others bring what this one does, and send it nothing.
+/// On planned ranks, the other ranks contribute what this one does, and send it nothing.
 TEST(Launch, APlannedRankHearsItself) {
   const auto ranks = make_planned(1, 3);
   const std::vector<std::byte> words[] = {std::vector(1, std::byte{5}), std::vector(2, std::byte{7}),

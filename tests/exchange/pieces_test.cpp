@@ -13,7 +13,7 @@
 namespace sluice::test {
 namespace {
 
-/// A rank that lacks memory for the buffers says so before anything travels.
+/// A rank that lacks memory for the buffers reports it before anything is sent.
 TEST(BlockExchange, KeepsTheBudget) {
   const HostCeiling little(1000);
   Meeting::run(2, [&](int rank, Meeting& meeting) {
@@ -27,12 +27,12 @@ TEST(BlockExchange, KeepsTheBudget) {
   });
 }
 
-/// Blocks of several lengths, some of them longer than a piece.
+/// Blocks of several lengths, some longer than a piece.
 TEST(BlockExchange, HandsOverBlocksInOrder) {
   Meeting::run(3, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
     const auto me = static_cast<std::size_t>(rank);
-    // Rank r has for rank s blocks of r + s and 11 << 20 bytes; they come as one and the rest.
+    // Rank r sends rank s blocks of r + s and 11 << 20 bytes; they are received as one byte and the rest.
     std::vector<std::vector<std::byte>> from, to;
     RankBlocks<const std::byte> send(3);
     RankBlocks<std::byte> receive(3);
@@ -46,12 +46,12 @@ TEST(BlockExchange, HandsOverBlocksInOrder) {
       if (r != me) receive[r] = {to[2 * r], to[2 * r + 1]};
     }
     const std::uint64_t before = host_budget().used();
-    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have looked
+    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have read `before`
     BlockExchange exchange(ranks, send, receive);
-    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have made theirs
+    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have allocated theirs
     const std::uint64_t charged = host_budget().used() - before, piece = (32u << 20) / 3;
     EXPECT_EQ(charged, 3 * 4 * piece) << "to and from two others, on three ranks of one process";
-    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // and seen that
+    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have read `charged`
 
     const std::uint64_t peak = host_budget().peak();
     for (int times = 0; times < 2; ++times) exchange("a test");

@@ -1,4 +1,4 @@
-// Who takes which cores and which GPU, on made-up machines.
+// The cores and the GPU that each rank gets, on made-up machines.
 #include "engine/exchange/placement.hpp"
 
 #include <gtest/gtest.h>

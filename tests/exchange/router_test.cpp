@@ -1,4 +1,4 @@
-// What ranks send each other by owner, and rows that all are to know, between ranks that are threads.
+// Data that ranks send to its owners, and rows that all ranks receive. Ranks are threads.
 #include "engine/exchange/router.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace sluice::test {
 namespace {
 
-/// Calls body(router) on a rank for every owner.
+/// Calls body(router) on one rank for each owner.
 void on_owners(const std::vector<std::uint64_t>& begins, const std::function<void(Router&)>& body) {
   Meeting::run(static_cast<int>(begins.size()) - 1, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
@@ -29,7 +29,7 @@ void on_owners(const std::vector<std::uint64_t>& begins, const std::function<voi
 /// Rank 1 has no row, and no range begins at a multiple of 8.
 const std::vector<std::uint64_t> kBegins{0, 90, 90, 131, 1003};
 
-/// What the owner of a row has there after `change`.
+/// The value of a row at its owner after `change`.
 double value_of(std::uint64_t row, unsigned change) {
   return static_cast<double>(row) + 1000.0 * change;
 }
@@ -49,11 +49,11 @@ TEST(RouterRows, AreSharedAsAWhole) {
   });
 }
 
-/// In each round every rank changes some rows: none, a few, or so many that all travel.
+/// In each round every rank changes some rows: none, a few, or so many that all are sent.
 TEST(RouterRows, TravelOneByOneOrAllWhereSomeChanged) {
   on_owners(kBegins, [](Router& router) {
-    // Every so many-th row of rank r is changed in a round; 0: none. 2: half of them, with ids as well three
-    // quarters of what all take; 1: all.
+    // A number n of a round: every n-th row of the rank is changed; 0: none, 1: all. With 2, half of the rows
+    // are changed, which with ids need three quarters of the bytes of all rows.
     const std::vector<std::vector<unsigned>> rounds{
         {1, 1, 1, 1}, {10, 1, 0, 2}, {0, 0, 0, 0}, {1, 3, 7, 100}};
     const auto changes = [&](unsigned round, std::uint64_t row) {
@@ -81,7 +81,7 @@ TEST(RouterRows, TravelOneByOneOrAllWhereSomeChanged) {
   });
 }
 
-/// Rows that come as a whole come to their place: no memory is taken for them.
+/// Rows that are sent as a whole are received in place, without a buffer.
 TEST(RouterRows, ComeToTheirPlaceAsAWhole) {
   const std::uint64_t before = host_budget().used();
   on_owners({0, 5000, 10000}, [&](Router& router) {
@@ -95,7 +95,7 @@ TEST(RouterRows, ComeToTheirPlaceAsAWhole) {
   });
 }
 
-/// Ranges in another order than ranks, one of them empty, and elements that are in none.
+/// Ranges are not in the order of ranks, one is empty, and some elements are in no range.
 TEST(RouterRows, AreSharedByRanges) {
   on_owners(kBegins, [](Router& router) {
     const std::vector<ElementRange> ranges{{700, 900}, {0, 3}, {5, 5}, {3, 5}};
@@ -115,7 +115,7 @@ TEST(RouterRows, AreSharedByRanges) {
   });
 }
 
-/// Where ranges of 2 and of 4 ranks meet in a word, ranks begin in one of others, or behind the last.
+/// Ranges of 2 or of 4 ranks share a word. Some ranks begin inside another's word, or behind the last.
 TEST(RouterRows, AreSharedAsBits) {
   const Device device({DeviceChoice::host, 1, 0});
   for (const std::vector<std::uint64_t>& begins :
@@ -179,7 +179,7 @@ TEST(RouterRows, GrowOnTheLastRank) {
   });
 }
 
-/// At once, and in pieces of some values of one rank each.
+/// All at once, and in pieces of some values of one rank each.
 TEST(RouterColumns, GoToTheirOwners) {
   const Device device({DeviceChoice::host, 1, 0});
   const auto count = [](std::uint64_t from, std::uint64_t to) { return from == 1 ? 0 : 13 * from + 40 * to; };
@@ -222,13 +222,13 @@ TEST(RouterColumns, GoToTheirOwners) {
   }
 }
 
-/// One rank finds too little memory for what it sends: all end alike, and can go on.
+/// One rank has too little memory for what it sends: all end with the same error, and can continue.
 TEST(RouterCounts, EndAlikeWhereOneRankLacksMemory) {
   Meeting::run(3, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
     const Router router(ranks);
     std::vector<std::uint64_t> send(3, 5);
-    for (const int lacking : {3, 1, 0}) {  // 3: none
+    for (const int lacking : {3, 1, 0}) {  // 3: no rank
       const auto body = [&] {
         if (rank == lacking) throw BudgetError("this rank lacks it");
         send.assign(3, static_cast<std::uint64_t>(rank));

@@ -1,4 +1,4 @@
-// Ranks that are threads of this process. They count what MPI would send (engine/exchange/mpi.cpp).
+// Ranks that are threads of this process. They count the bytes that MPI would send (engine/exchange/mpi.cpp).
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,14 @@
 
 namespace sluice::test {
 
-/// Where threads lay down what the others shall see. A thread that throws ends the process: others wait.
+/// A board on which threads show data to each other. A thread that throws ends the process, since others
+/// wait.
 class Meeting {
  public:
   explicit Meeting(int size) : barrier_(size), boards_(static_cast<std::size_t>(size)) {}
 
   int size() const { return static_cast<int>(boards_.size()); }
-  /// Shows `own` to the others; `read(rank, theirs)` for every rank, while all still have it.
+  /// Shows `own` to the others, and calls `read(rank, theirs)` for every rank while all data exists.
   template <class T>
   void exchange(int rank, const T& own, const std::function<void(std::size_t, const T&)>& read) {
     boards_[static_cast<std::size_t>(rank)] = &own;

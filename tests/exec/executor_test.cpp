@@ -1,4 +1,4 @@
-// The host's executor: what its threads append and add up, and how it orders items.
+// The host's executor: lists and sums of its threads, and its order of items.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-/// Even vertices go to list 0, odd ones to list 1.
+/// Appends even vertices to list 0, odd ones to list 1.
 struct Split {
   template <class Lane>
   void operator()(std::uint64_t i, Lane& lane) const {

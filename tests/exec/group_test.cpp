@@ -11,7 +11,7 @@
 namespace sluice::test {
 namespace {
 
-/// Calls lane(group) with a group of one, and with one of two threads.
+/// Calls lane(group) with a group of one, and with a group of two threads.
 template <class Lane>
 void on_groups(const Lane& lane) {
   lane(SingleLane{});
@@ -20,7 +20,7 @@ void on_groups(const Lane& lane) {
   lane(ThreadGroup(workspace, 0));
 }
 
-/// 0, 3, 0, 0, 2, 0, 1: some values are nothing, the first and the one before the last among them.
+/// Some values are 0, among them the first and the one before the last.
 constexpr std::uint64_t kValues[] = {0, 3, 0, 0, 2, 0, 1};
 constexpr std::uint32_t kCount = 7;
 std::uint64_t value_at(std::uint32_t i) {
@@ -41,7 +41,7 @@ TEST(Group, FindsWhereARunningSumPassesALimit) {
 
 TEST(Group, KeepsInOrder) {
   on_groups([](const auto& group) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> put;  // by this lane
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> put;  // put by this lane
     const std::uint32_t kept = compact_in_order(
         group, kCount, [](std::uint32_t i) { return kValues[i] > 0; },
         [&](std::uint32_t k, std::uint32_t i) { put.emplace_back(k, i); });

@@ -1,4 +1,4 @@
-// What is kept of memory that was released, with a source that counts.
+// Released memory that is kept for reuse, with a source that counts.
 #include "engine/exec/memory/kept_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kPage = CachedMemory::kPage, kAll = ~std::size_t{0};
 
-/// Memory of a device that has `limit` bytes.
+/// Memory of a device of `limit` bytes.
 struct Source {
   static inline std::size_t limit, taken, allocations, synchronized;
   static inline std::map<void*, std::size_t> pieces;

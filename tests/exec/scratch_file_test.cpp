@@ -1,4 +1,4 @@
-// Memory in a file that has no name.
+// Memory in an unnamed file.
 #include "engine/exec/memory/scratch_file.hpp"
 
 #include <gtest/gtest.h>

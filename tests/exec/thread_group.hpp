@@ -1,4 +1,4 @@
-// A group whose lanes are threads: what a warp or a block is on a GPU.
+// A group whose lanes are threads; it stands for a warp or a block of a GPU.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace sluice::test {
 
-/// Threads that meet at a barrier.
+/// Threads with a common barrier.
 class ThreadGroup {
  public:
   static constexpr unsigned kSize = 2;

@@ -120,7 +120,7 @@ TEST(Background, ThrowsWhatItsTaskThrew) {
   EXPECT_NO_THROW(background.wait()) << "once";
 }
 
-/// While it lives one more thread's stack fits, and not two.
+/// Limits the address space to the stack of one more thread.
 class StackOfOneThread {
  public:
   StackOfOneThread() {
@@ -160,7 +160,7 @@ TEST(Threads, WhoIsThereLeavesWhereAnotherCannotStart) {
   const StackOfOneThread stack;
 
   EXPECT_NO_THROW(ThreadPool{2});
-  constexpr unsigned kMany = 64;  // more than other tests may have left
+  constexpr unsigned kMany = 64;  // more than idle threads of other tests
   EXPECT_THROW(ThreadPool{kMany}, RunError);
   PagingOptions one_by_one;
   one_by_one.batching = false;

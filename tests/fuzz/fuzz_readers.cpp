@@ -1,5 +1,5 @@
-// Any bytes must be read, or refused with one line that names the file; never crash, and give the same edges
-// for any block size and number of threads. The first byte of an input chooses the options, the rest is the
+// Any bytes must be read, or refused with one line that names the file, without a crash. Every block size and
+// number of threads must give the same edges. The first byte of an input chooses the options, the rest is the
 // file.
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// A file in memory, with a path.
+/// A file in memory with a path.
 class MemoryFile {
  public:
   MemoryFile(const std::uint8_t* data, std::size_t size) : descriptor_(memfd_create("edges", 0)) {
@@ -46,7 +46,7 @@ void check(const EdgeBatch& batch, const EdgeStreamInfo& info) {
   for (const float weight : batch.weight) require(std::isfinite(weight) && !std::signbit(weight));
 }
 
-/// All edges, or nothing if the file was refused.
+/// All edges, or nullopt if the file was refused.
 std::optional<EdgeBatch> load(const std::string& path, const ReadOptions& options) {
   try {
     const auto source = open_edge_file(path, options);

@@ -1,6 +1,6 @@
-// The checksum of what a result holds, by 64-bit FNV-1a (Fowler, Noll, Vo). The bytes of an HDF5 file depend
-// on the library's version and on chunks; its content does not: datasets by name, each with its type, shape
-// and values.
+// The checksum of a result's content by 64-bit FNV-1a (Fowler, Noll, Vo). The bytes of an HDF5 file depend on
+// the library's version and on chunks. Its content does not: datasets by name, each with type, shape and
+// values.
 #pragma once
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ class Fnv {
   void add(std::string_view bytes) {
     for (const char byte : bytes) hash_ = (hash_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
   }
-  /// A length goes ahead of the text, so that no two sequences of texts run together.
+  /// The length precedes the text, so that different sequences of texts have different bytes.
   void add_text(std::string_view text) { add_number(text.size()), add(text); }
   void add_number(std::uint64_t number) {
     std::array<char, 8> bytes{};
@@ -37,8 +37,8 @@ class Fnv {
   std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-/// The root attributes that belong to a result. An attribute that a later version adds changes no checksum.
-/// Left out are `origin`, which is a path, and `sluice_version`.
+/// The root attributes of a result. Attributes that a later version adds do not change checksums. `origin`,
+/// which is a path, and `sluice_version` are excluded.
 inline constexpr std::array kResultAttributes{
     "alpha",
     "bias",
@@ -113,7 +113,7 @@ inline void add_dataset(Fnv& sum, hid_t file, const std::string& name) {
   if (!read) throw std::runtime_error(name + ": cannot be read");
 }
 
-/// The text of an attribute, whether the file says its length or not.
+/// The text of an attribute of fixed or variable length.
 inline std::string text_of(hid_t attribute, hid_t type) {
   if (H5Tis_variable_str(type) <= 0) {
     std::string text(H5Tget_size(type), '\0');
@@ -142,7 +142,7 @@ inline void add_attribute(Fnv& sum, hid_t file, const char* name) {
   H5Tclose(type), H5Aclose(attribute);
 }
 
-/// Names of all datasets, sorted: the file's own order is that of their creation.
+/// Names of all datasets, sorted, since the file has them in order of creation.
 inline std::vector<std::string> datasets_of(hid_t file) {
   std::vector<std::string> names;
   const auto visit = [](hid_t group, const char* name, const H5L_info_t*, void* found) -> herr_t {
@@ -166,7 +166,7 @@ inline std::string checksum_of_h5(const std::string& path) {
   return sum.text();
 }
 
-/// Of a folder the .npy files count, by name; its attributes are those of the HDF5 form.
+/// For a folder, the .npy files by name; its attributes are those of the HDF5 form.
 inline std::string checksum_of_npy(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -178,7 +178,7 @@ inline std::string checksum_of_npy(const std::string& folder) {
   return sum.text();
 }
 
-/// Of a result in any of its forms.
+/// The checksum of a result in any form.
 inline std::string checksum_of_result(const std::string& path) {
   if (std::filesystem::is_directory(path)) return checksum_of_npy(path);
   const std::string bytes = read_bytes(path);

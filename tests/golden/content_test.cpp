@@ -1,4 +1,4 @@
-// The checksum of a result sees what it is for, and nothing else.
+// The checksum of a result covers what it should, and nothing else.
 #include <gtest/gtest.h>
 
 #include "golden/content.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 class Content : public testing::Test {
  protected:
-  /// A file of one dataset, as the checksum sees it. `chunk` 0: contiguous.
+  /// The checksum of a file with one dataset. `chunk` 0: contiguous.
   std::string sum(const std::string& name, std::vector<hsize_t> shape,
                   const std::vector<std::int32_t>& values, const char* attribute = nullptr, hsize_t chunk = 0,
                   hid_t type = H5T_STD_I32LE) {

@@ -1,15 +1,15 @@
-// Runs the jobs of jobs.txt and compares the checksums of their results: one version gives another's bytes.
+// Runs the jobs of jobs.txt and compares the checksums of their results, which are the same in every version.
 //
-//   test_golden --gtest_filter='Golden.*/bfs'       one family
-//   SLUICE_GOLDEN_OPTIONS="--device cuda"           is appended to each job
-//   SLUICE_GOLDEN_LAUNCHER="mpirun -n 2"            stands before the program
-//   SLUICE_GOLDEN_FILE_OPTIONS="--threads 1"        is appended to jobs of generate and convert
-//   SLUICE_GOLDEN_PROGRAM=/usr/bin/sluice           (an absolute path) is another build or version
+//   test_golden --gtest_filter='Golden.*/bfs'       runs one family
+//   SLUICE_GOLDEN_OPTIONS="--device cuda"           options appended to each job
+//   SLUICE_GOLDEN_LAUNCHER="mpirun -n 2"            words before the program
+//   SLUICE_GOLDEN_FILE_OPTIONS="--threads 1"        options appended to jobs of generate and convert
+//   SLUICE_GOLDEN_PROGRAM=/usr/bin/sluice           the absolute path of another build or version
 //
-// With a launcher or options of the environment a job may be refused, by status 2 (it has no use for an
-// option) or 4 (it does not fit the memory): that is printed and counted, and no fault.
+// With a launcher or options of the environment, jobs may be refused with status 2 (no use for an option) or
+// 4 (not enough memory). Such jobs are printed and counted, and are no failures.
 //
-// A new job: write its line with `?` as the checksum, and paste the line that the failing test prints.
+// To add a job, write its line with `?` as the checksum, and paste the line that the failing test prints.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kUsage = 2, kBudget = 4;
 
-/// Of all tests of this process.
+/// Counts of all tests of this process.
 struct Count {
   std::size_t run = 0, refused = 0;
 };
@@ -39,7 +39,7 @@ class PrintsCount : public testing::Environment {
 };
 [[maybe_unused]] const auto* const kPrintsCount = testing::AddGlobalTestEnvironment(new PrintsCount);
 
-/// A folder that jobs are run in, so that their lines name files alone.
+/// A folder in which jobs run, so that their lines contain file names without folders.
 class GoldenTest : public testing::TestWithParam<std::string> {
  protected:
   GoldenTest() {
@@ -48,7 +48,7 @@ class GoldenTest : public testing::TestWithParam<std::string> {
   }
   ~GoldenTest() override { std::filesystem::current_path(before_); }
 
-  /// All jobs of the family, or those of a pass.
+  /// Runs all jobs of the family, or those of a pass.
   void run_family(const GoldenWay& way, char pass = 0) {
     Count count;
     for (const GoldenJob& job : golden_table()) {
@@ -107,7 +107,7 @@ class GoldenTest : public testing::TestWithParam<std::string> {
     }
   }
 
-  /// The files that a job names, as far as the table says how they are made.
+  /// Makes the files that a job names, if the table says how.
   void make_files_of(const GoldenJob& job) {
     for (const std::string& word : job.command) {
       if (!word.ends_with(".h5") || std::filesystem::exists(word)) continue;
@@ -120,7 +120,7 @@ class GoldenTest : public testing::TestWithParam<std::string> {
     }
   }
 
-  /// Files are made on the host by one process, whatever the jobs on them are asked for.
+  /// One process makes files on the host, whatever the options of the jobs that read them.
   void make_file(const GoldenJob& job) {
     const std::string output = job.rest() + ".h5";
     if (std::filesystem::exists(output)) return;
@@ -137,7 +137,7 @@ class Golden : public GoldenTest {};
 class GoldenInPartitions : public GoldenTest {};
 class GoldenOnTwoRanks : public GoldenTest {};
 
-/// A family's name as GoogleTest takes it.
+/// A family's name in the form that GoogleTest accepts.
 std::string test_name(const testing::TestParamInfo<std::string>& family) {
   std::string name = family.param;
   std::replace(name.begin(), name.end(), '-', '_');
@@ -161,7 +161,7 @@ TEST_P(GoldenOnTwoRanks, KeepsItsBytes) {
 }
 INSTANTIATE_TEST_SUITE_P(, GoldenOnTwoRanks, testing::ValuesIn(golden_families('r')), test_name);
 
-// Among some hundred jobs a line that is there twice, or lost, is easily overlooked.
+// Among some hundred jobs, a duplicate or lost line is easily overlooked.
 TEST(GoldenTable, HasAChecksumAndANameOfItsOwnOnEveryLine) {
   std::map<std::string, int> names;
   for (const GoldenJob& job : golden_table()) {

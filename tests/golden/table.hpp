@@ -1,4 +1,4 @@
-// The table of jobs, jobs.txt: one line a job, as its head says.
+// The table of jobs, jobs.txt; its head describes the lines.
 #pragma once
 
 #include <fmt/core.h>
@@ -17,9 +17,9 @@ namespace sluice::test {
 
 using Words = std::vector<std::string>;
 
-/// What a line has instead of a checksum until somebody has pasted one.
+/// Stands in a new line in place of its checksum.
 inline constexpr const char* kNoChecksum = "?";
-/// Jobs of this family leave their result for others, as NAME.h5.
+/// Jobs of this family keep their result for others, as NAME.h5.
 inline constexpr const char* kFileFamily = "file";
 
 struct GoldenJob {
@@ -31,10 +31,10 @@ struct GoldenJob {
   std::string family() const { return name.substr(0, name.find('/')); }
   std::string rest() const { return name.substr(name.find('/') + 1); }
   bool takes(char pass) const { return passes.find(pass) != std::string::npos; }
-  /// generate and convert build graphs: they know no device, no partitions and no ranks.
+  /// generate and convert build graphs: they have no device, partitions or ranks.
   bool builds() const { return command[0] == "generate" || command[0] == "convert"; }
 
-  /// The line of the table that has this checksum.
+  /// The line of the table with the given checksum.
   std::string line(const std::string& with) const {
     return fmt::format("{:<36} {:<16} {:<2} {}", name, with, passes, fmt::join(command, " "));
   }
@@ -68,7 +68,7 @@ inline const std::vector<GoldenJob>& golden_table() {
   return jobs;
 }
 
-/// Families in order of their first line. With a pass only those that have a job in it.
+/// Families in order of their first line; with a pass, only those with a job in it.
 inline std::vector<std::string> golden_families(char pass = 0) {
   std::vector<std::string> families;
   for (const GoldenJob& job : golden_table()) {

@@ -1,4 +1,4 @@
-// How jobs of the table are run: the ways of the default tests, and what the environment adds to them.
+// Ways to run the jobs of the table: those of the default tests, and additions of the environment.
 #pragma once
 
 #include <cstdlib>
@@ -22,13 +22,13 @@ inline Words words_of(const std::string& text) {
   return words;
 }
 
-/// What stands before the program, and what is appended to each job.
+/// Words before the program, and options appended to each job.
 struct GoldenWay {
   Words launcher, options;
-  bool may_refuse = false;  ///< a job that the options have no meaning for is counted as refused, no fault
+  bool may_refuse = false;  ///< jobs without use for the options count as refused, not as faults
 };
 
-/// The environment is asked for in addition: any option may be one that a job has no use for.
+/// Adds launcher and options of the environment, which some jobs may refuse.
 inline GoldenWay with_environment(GoldenWay way) {
   const Words launcher = words_of(environment("SLUICE_GOLDEN_LAUNCHER"));
   const Words options = words_of(environment("SLUICE_GOLDEN_OPTIONS"));
@@ -40,7 +40,7 @@ inline GoldenWay with_environment(GoldenWay way) {
   return way;
 }
 
-/// The words that start the program. A launcher without a path is looked up as a shell does.
+/// The words that start the program. A launcher without a path is looked up in PATH.
 inline Words started_by(const Words& launcher) {
   const std::string asked = environment("SLUICE_GOLDEN_PROGRAM");
   Words words = launcher;

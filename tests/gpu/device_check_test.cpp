@@ -1,5 +1,5 @@
-// Which device is taken: the runtime is asked whether a GPU runs what was compiled, and where it does not one
-// line says why.
+// The choice of the device. The runtime reports whether a GPU can run the compiled code; if not, one line on
+// stderr names the reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace sluice::test {
 namespace {
 
-/// A small job of a program.
+/// Runs a small job of a given program.
 class DeviceCheck : public testing::Test {
  protected:
   std::vector<std::string> job(const std::string& program, const std::string& device) {
@@ -34,7 +34,7 @@ TEST_F(DeviceCheck, TheHostIsTakenSilentlyWithoutAGpu) {
   words.insert(words.begin(), {"/usr/bin/env", "CUDA_VISIBLE_DEVICES="});
   const Finished done = run(words);
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_EQ(lines(done.err), 1) << done.err;  // the summary
+  EXPECT_EQ(lines(done.err), 1) << done.err;  // the summary alone
   EXPECT_NE(done.err.find("on host, "), done.err.npos) << done.err;
 }
 
@@ -52,7 +52,7 @@ TEST_F(DeviceCheck, TheHostIsTakenWithOneLineWhereTheGpuRunsOtherCode) {
   REQUIRE_GPU(open_gpu());
   const Finished done = run(job(SLUICE_FOREIGN_PROGRAM, "auto"));
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_EQ(lines(done.err), 2) << done.err;  // and the summary
+  EXPECT_EQ(lines(done.err), 2) << done.err;  // the reason and the summary
   EXPECT_TRUE(done.err.starts_with("wcc: runs on the host, since the GPU cannot be used (")) << done.err;
   EXPECT_NE(done.err.find("this build has code for 75-real"), done.err.npos) << done.err;
 }

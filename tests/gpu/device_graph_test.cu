@@ -1,4 +1,4 @@
-// Batches applied to a graph in a GPU's memory: the lists that the host makes, entry by entry.
+// Batches of changes to a graph in a GPU's memory give the host's lists, entry by entry.
 #include "engine/pagerank/changes/device_graph.cuh"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST(DeviceGraphOnGpu, IsTheGraphOfTheHostAfterEveryBatch) {
   }
 }
 
-/// The graph in a GPU's memory, and what the host makes of the same batches.
+/// A graph in a GPU's memory and the host's graph after the same batches.
 class Followed {
  public:
   Followed(const Device& gpu, Graph start, bool weighted)
@@ -96,7 +96,7 @@ class Followed {
 
   const Graph& graph() const { return graph_; }
 
-  /// Returns how many pairs changed.
+  /// Returns the number of changed pairs.
   std::size_t apply(const UpdateBatch& batch) {
     UpdateResult update = update_graph(std::move(graph_), batch, 2, nullptr, &travel_);
     graph_ = std::move(update.graph);
@@ -127,7 +127,7 @@ void add_edge(EdgeColumns& to, std::uint64_t u, std::uint64_t v, std::int64_t ti
   to.weight.push_back(static_cast<float>(1 + (u + v) % 7)), to.time.push_back(time);
 }
 
-/// All edges, of which every `part`-th stays.
+/// All edges but every `part`-th; 0: all edges.
 EdgeColumns edges_of(const Graph& graph, std::uint64_t part) {
   EdgeColumns edges;
   for (std::uint64_t u = 0; u < graph.vertices(); ++u) {
@@ -138,8 +138,8 @@ EdgeColumns edges_of(const Graph& graph, std::uint64_t part) {
   return edges;
 }
 
-/// Batches of more changes than one thread stages, edits in every tile, tiles of nothing but inserted
-/// entries, and very many that go at one place.
+/// Batches with more changes than one thread stages. They have edits in every tile, tiles of inserted entries
+/// alone, and very many insertions at one position.
 TEST(DeviceGraphOnGpu, FollowsBatchesOfManyTimesTheGraph) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -152,7 +152,7 @@ TEST(DeviceGraphOnGpu, FollowsBatchesOfManyTimesTheGraph) {
       half.deletions = edges_of(graph.graph(), 3);
       for (int i = 0; i < 60000; ++i) add_edge(half.insertions, random() % 8192, random() % 8192);
       EXPECT_GT(graph.apply(half), 100000u);
-      UpdateBatch hub;  // twice as many lists, and one that is longer than two tiles
+      UpdateBatch hub;  // doubles the number of lists; one list exceeds two tiles
       for (std::uint64_t v = 0; v < 16384; ++v) add_edge(hub.insertions, 77, v);
       graph.apply(hub);
       UpdateBatch none;
@@ -165,7 +165,7 @@ TEST(DeviceGraphOnGpu, FollowsBatchesOfManyTimesTheGraph) {
   }
 }
 
-/// Batches that travel in many pieces: lists are rewritten up to where the next piece begins.
+/// Batches in many pieces: lists are rewritten up to the first list of the next piece.
 TEST(DeviceGraphOnGpu, FollowsBatchesThatTravelInPieces) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -179,7 +179,7 @@ TEST(DeviceGraphOnGpu, FollowsBatchesThatTravelInPieces) {
       batch.deletions = edges_of(graph.graph(), 4);
       for (int i = 0; i < 400000; ++i) add_edge(batch.insertions, random() % n, random() % n);
       EXPECT_GT(graph.apply(batch), std::size_t{600000});
-      UpdateBatch hub;  // pieces that begin within one list, and new lists without edges
+      UpdateBatch hub;  // pieces begin inside one list; new lists have no edges
       for (std::uint64_t v = 0; v < 300000; ++v) add_edge(hub.insertions, 77, n + v);
       EXPECT_GT(graph.apply(hub), std::size_t{290000});
       UpdateBatch back;
@@ -189,7 +189,7 @@ TEST(DeviceGraphOnGpu, FollowsBatchesThatTravelInPieces) {
   }
 }
 
-/// Graphs with times keep all copies of an edge: a change may insert more entries than a tile has.
+/// Graphs with times keep all copies of an edge, so one change may insert more entries than a tile holds.
 TEST(DeviceGraphOnGpu, InsertsManyCopiesOfAnEdge) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

@@ -1,4 +1,4 @@
-// Dynamic PageRank on a GPU: after every batch the ranks, iterations and frontiers of the host, bit for bit.
+// Dynamic PageRank on a GPU gives the host's ranks, iterations and frontiers after every batch, bit for bit.
 #include "engine/pagerank/dynamic/dynamic.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ constexpr pagerank::RankMethod kMethods[] = {
     pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
     pagerank::RankMethod::residual_frontier};
 
-/// Both dangling rules, all norms, with weights and without; where a sanitizer watches, a half of these.
+/// Both dangling rules and all norms, weighted and not; under a sanitizer half of them.
 std::vector<pagerank::Options> options_to_follow(pagerank::RankMethod method) {
   std::vector<pagerank::Options> all(4);
   all[1].dangling = all[3].dangling = pagerank::Dangling::self_loop;
@@ -35,7 +35,7 @@ std::vector<pagerank::Options> options_to_follow(pagerank::RankMethod method) {
   return {all[first], all[first + 2]};
 }
 
-/// Ranks of the same graph on both, which follow the same batches.
+/// Ranks of one graph on the host and on the GPU, updated by the same batches.
 class OnBoth {
  public:
   OnBoth(const Device& gpu, const Graph& graph, const pagerank::Options& options,
@@ -61,7 +61,7 @@ class OnBoth {
   pagerank::DynamicRanks on_host_, on_gpu_;
 };
 
-/// Batches of insertions and deletions, some with new vertices, one of them empty.
+/// Batches of insertions and deletions: some add vertices, one is empty.
 void expect_follows(const Device& gpu, Graph graph, const pagerank::Options& options,
                     const pagerank::DynamicRankOptions& dynamic, std::size_t size, int batches,
                     const PagingOptions& paging = {}) {
@@ -78,7 +78,7 @@ void expect_follows(const Device& gpu, Graph graph, const pagerank::Options& opt
   }
 }
 
-/// Every method after small batches of graphs that are hard, a few of them where a sanitizer watches.
+/// Every method with small batches on hard graphs; under a sanitizer on few of them.
 void expect_follows_hard_graphs(const Device& gpu, int batches, const PagingOptions& paging = {}) {
   for (const pagerank::RankMethod method : kMethods) {
     for (const pagerank::Options& options : options_to_follow(method)) {
@@ -92,7 +92,7 @@ void expect_follows_hard_graphs(const Device& gpu, int batches, const PagingOpti
   }
 }
 
-/// Two vertices with far more neighbours than a warp takes, among others with some hundreds.
+/// Two hubs with far more neighbours than a warp processes, and vertices with some hundred neighbours.
 Graph hubs(bool directed) {
   std::vector<stat::Edge> edges;
   const auto add = [&](Vertex u, Vertex v) {
@@ -136,7 +136,8 @@ TEST(GpuDynamicPageRank, MakesSmallIterationsTogether) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   constexpr auto uniform = io::WeightRule::uniform;
-  // One that converges within a launch, ends by its limit in the second, or stalls after many.
+  // Cases: convergence within one launch, the iteration limit in the second launch, a stall after many
+  // launches.
   std::vector<pagerank::Options> all(3);
   all[0].dangling = pagerank::Dangling::self_loop;
   all[1].max_iterations = 40;
@@ -170,7 +171,7 @@ TEST(GpuDynamicPageRank, CutsHubsAmongBlocks) {
   }
 }
 
-/// Methods that change from batch to batch.
+/// The method changes from batch to batch.
 void expect_follows_by_turns(const Device& gpu, int batches, const PagingOptions& paging) {
   std::mt19937_64 random(41);
   Graph graph = with_in_edges(generated(io::GraphKind::rmat, 11, false, io::WeightRule::uniform));
@@ -181,7 +182,7 @@ void expect_follows_by_turns(const Device& gpu, int batches, const PagingOptions
     SCOPED_TRACE(i);
     const UpdateBatch batch = random_batch(random, graph, 5, i % 6 == 3 ? 1 : 0);
     UpdateResult update = update_graph(std::move(graph), batch, 2);
-    // On residuals every other time: what waits for its next batch is looked at, or forgotten.
+    // Every other batch uses residuals: waiting residuals are used by the next such batch or discarded.
     both.follow(update, {i % 2 == 0 ? pagerank::RankMethod::residual_frontier : kMethods[random() % 5]});
     graph = std::move(update.graph);
   }
@@ -249,7 +250,7 @@ TEST(GpuDynamicPageRank, SplitsWorkInOtherWays) {
   if (brief()) options.max_iterations = 2;
   for (const pagerank::RankMethod method : kMethods) {
     for (const pagerank::RankSplit split : {pagerank::RankSplit::none, pagerank::RankSplit::in}) {
-      // One method a way, where a sanitizer watches.
+      // Under a sanitizer each way runs one method.
       if (brief() && method != (split == pagerank::RankSplit::in ? pagerank::RankMethod::pruned_frontier
                                                                  : pagerank::RankMethod::residual_frontier))
         continue;
@@ -341,7 +342,8 @@ TEST(GpuDynamicPartitions, StayAwayWithoutAffectedVertices) {
 TEST(GpuDynamicPartitions, StayWithinTheDeviceMemory) {
   Graph graph = generated(io::GraphKind::rmat, 16, true, io::WeightRule::none);
   const std::uint64_t n = graph.vertices(), m = graph.edges();
-  // Columns and lists of vertices; two parcels of 12 bytes an entry; a part of the in-edges; counters.
+  // Columns and lists of vertices, two staging buffers of 12 bytes an entry, a part of the in-edges,
+  // counters.
   const std::uint64_t state = 100 * n + 2 * 12 * std::min<std::uint64_t>(m, 1u << 18) + (1u << 20);
   const auto tight = open_gpu(state + m * sizeof(Vertex) / 3);
   REQUIRE_GPU(tight);

@@ -1,6 +1,6 @@
-// Dynamic PageRank on several ranks with GPUs: the ranks, iterations and frontiers of one process on the
+// Dynamic PageRank on several ranks with GPUs gives the ranks, iterations and frontiers of one process on the
 // host, bit for bit. Ranks are threads that share the GPU. They exchange through the host, or from GPU to GPU
-// by what stands for NCCL.
+// over a link that stands for NCCL.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace {
 enum class Way { hosts, gpus };
 constexpr Way kWays[] = {Way::hosts, Way::gpus};
 
-/// What each rank's batches came to. Each has a graph of its own: memory cannot be page-locked twice. With
-/// `in_file` ranks read its edges from elsewhere. Small iterations of GPUs that hold the graph are made
-/// together on the way through hosts, and one by one on the other: only those share out sums. `by_hosts` gets
-/// the bytes that all ranks sent through their hosts.
+/// The results of each rank's batches. Each rank has its own copy of the graph, since memory cannot be
+/// page-locked twice. `in_file`: ranks read its edges from a file. GPUs that hold the graph fuse small
+/// iterations if they exchange through hosts, and launch them one by one over the link. Only the latter
+/// exchange sums of all vertices. `by_hosts` receives the bytes that all ranks sent through their hosts.
 std::vector<Followed> follow_on_ranks(const std::function<Course()>& make, const pagerank::Options& options,
                                       const pagerank::Result& start, std::size_t method, int size, Way way,
                                       const PagingOptions& paging, bool in_file,
@@ -120,8 +120,8 @@ TEST(GpuDynamicOnRanks, FollowsFromTheFile) {
   }
 }
 
-/// Bytes that ranks sent from GPU to GPU in the first batch, in how many iterations, how many bytes it takes
-/// to send the contributions of all vertices, and how many went through the hosts in all batches.
+/// Bytes that ranks sent from GPU to GPU in the first batch, and its iterations. `all_rows`: bytes to send
+/// the contributions of all vertices once. `by_hosts`: bytes through the hosts in all batches.
 struct Exchanged {
   std::uint64_t bytes = 0, iterations = 0, all_rows = 0, by_hosts = 0;
 };
@@ -149,7 +149,7 @@ Exchanged exchanged(io::GraphKind kind, pagerank::RankMethod method, const Pagin
   return all;
 }
 
-/// Each rank has its own part of the graph.
+/// Each rank holds its own part of the graph.
 constexpr PagingOptions kParts{.partitions = 3, .slots = 2};
 
 TEST(GpuDynamicOnRanks, SendFewRowsOneByOne) {
@@ -160,8 +160,8 @@ TEST(GpuDynamicOnRanks, SendFewRowsOneByOne) {
   EXPECT_LT(few.bytes, few.all_rows);
 }
 
-/// However in-edges come. Hosts exchange flags of dangling vertices at first, and totals, but no
-/// contributions: less than those of one iteration.
+/// This holds for every transport of in-edges. Hosts exchange flags of dangling vertices once, and totals,
+/// but no contributions: fewer bytes than the contributions of one iteration.
 TEST(GpuDynamicOnRanks, SendManyRowsAsAWhole) {
   REQUIRE_GPU(open_gpu());
   const PagingOptions mapped{.partitions = 3, .transport = Transport::mapped},
@@ -185,8 +185,8 @@ TEST(GpuDynamicOnRanks, ShareOutManySumsOfAWholeGraph) {
   EXPECT_EQ(many.bytes, many.iterations * many.all_rows);
 }
 
-/// They do where many edges lead from members whose change spreads, but not so many that all become members:
-/// a byte for each vertex, beside the sums of some iterations.
+/// Ranks exchange marks of all vertices if members whose change spreads have many edges, yet not all vertices
+/// become members. Marks are one byte a vertex, sent beside the sums of some iterations.
 TEST(GpuDynamicOnRanks, ShareOutManyMarksOfAWholeGraph) {
   REQUIRE_GPU(open_gpu());
   if (brief()) GTEST_SKIP() << "takes more iterations than a brief test has";

@@ -1,5 +1,5 @@
-// Samples of dynamic bias are the host's, bit for bit: every technique, tree semantics or not, lists longer
-// than a hub's, any budget, in partitions too; and the GPU refuses what the host refuses.
+// Samples with dynamic bias equal the host's, bit for bit. Cases are every technique, with and without tree
+// semantics, lists of hubs, any budget, and partitions. The GPU refuses what the host refuses.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace sluice::test {
 namespace {
 
-/// Some of its lists have a third of all vertices: 6,666, more than GraphView::kHubDegree.
+/// Some lists hold a third of all vertices: 6,666, more than GraphView::kHubDegree.
 const Graph& with_hubs() {
   static const Graph graph = scattered(20000);
   return graph;
@@ -41,7 +41,7 @@ class DynamicOnGpu : public testing::Test {
         SampleDigest expected, seen, seen_in_parts, seen_apart;
 
         const RunStats by_host = samples::run_sample(on_host, starts, sampler, options, &expected);
-        // One after the other: a small budget is for one graph.
+        // The graphs exist one after the other, since a small budget holds only one.
         const auto on_gpu = [&](const PagingOptions& paging, SampleDigest& digest) {
           ResidentGraph graph(*gpu, with_hubs(), paging);
           return samples::run_sample(graph, starts, sampler, options, &digest);
@@ -88,7 +88,7 @@ TEST_F(DynamicOnGpu, RepeatedEdgesAreTheHosts) {
   expect_same(Remembering<true, false>{2, 100}, {Select::automatic}, 40);
 }
 
-/// With lists of hubs, which have launches of their own, bitmaps, and memory for the scratch of few warps.
+/// Lists of hubs need launches of their own, bitmaps, and scratch memory that only few warps can have.
 TEST_F(DynamicOnGpu, PartitionsSideBySideAreTheHosts) {
   Device host({DeviceChoice::host, 2, 0});
   ResidentGraph on_host(host, with_hubs());
@@ -128,7 +128,8 @@ TEST_F(DynamicOnGpu, RefusesWhatTheHostRefuses) {
                UsageError);
 }
 
-/// One list with a region a thousand times as wide as all others: see SampleLimits of the host.
+/// One region is far wider than all others together, so every later pick redraws a thousand times.
+/// SampleLimits tests the host's refusal.
 TEST_F(DynamicOnGpu, RefusesPicksThatClashTooOften) {
   const std::uint64_t degree = kMaxWords / 1000 + 100;
   Graph graph;

@@ -1,4 +1,4 @@
-// Samplers of a user's own give the same on a GPU as on the host, from the same source.
+// User-defined samplers, compiled from one source, give the same results on a GPU and on the host.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -70,7 +70,7 @@ std::uint64_t drawn(const SampleDigest& samples) {
   return samples.edge.count();
 }
 
-/// `run(graph, digest)` on the host, and on the GPU in memory and in partitions.
+/// Compares `run(graph, digest)` on the host with the GPU, which holds the graph whole and in partitions.
 template <class Found, class Run>
 void expect_the_hosts(const Run& run) {
   const auto gpu = open_gpu();

@@ -1,5 +1,5 @@
-// Synthetic graphs made on a GPU: the file that the host's threads make, byte by byte, with memory for all
-// edges and for a few sources at a time.
+// Synthetic graphs generated on a GPU give the file of the host's threads, byte by byte. Memory holds all
+// edges, or those of few sources at a time.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 
 class GpuGenerate : public OnGpu {
  protected:
-  /// The file that `device` makes, and what was counted.
+  /// Returns the file that `device` generates, and sets its statistics.
   std::string made(const Device& device, io::GenerateOptions generate, io::ConvertOptions options,
                    io::ConvertStats& stats) {
     generate.device = &device, generate.threads = 2;
@@ -41,7 +41,7 @@ class GpuGenerate : public OnGpu {
     EXPECT_EQ(found.unused_ids, expected.unused_ids);
   }
 
-  /// Every kind with every choice of what is stored.
+  /// Every kind with every combination of stored arrays.
   void expect_same_graphs(const Device& gpu, unsigned scale, unsigned edge_factor) {
     for (const auto kind : {io::GraphKind::rmat, io::GraphKind::kronecker, io::GraphKind::uniform,
                             io::GraphKind::grid, io::GraphKind::ring}) {

@@ -1,4 +1,4 @@
-// What GPU tests share: the GPU, or nothing, and how much they do.
+// Helpers of GPU tests: the GPU if there is one, and the amount of work.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace sluice::test {
 
-/// A GPU, or nothing: the tests say skipped.
+/// Opens the GPU; null without one, and tests are reported as skipped.
 inline std::unique_ptr<Device> open_gpu(std::uint64_t memory = 0) {
   try {
     return std::make_unique<Device>(DeviceOptions{DeviceChoice::cuda, 2, memory});
@@ -28,7 +28,7 @@ inline std::unique_ptr<Device> open_gpu(std::uint64_t memory = 0) {
 #define REQUIRE_GPU(device) \
   if (!(device)) GTEST_SKIP() << "no usable GPU"
 
-/// Tests of a GPU beside the host.
+/// Fixture of tests that compare a GPU with the host.
 class OnGpu : public testing::Test {
  protected:
   void SetUp() override {
@@ -40,7 +40,8 @@ class OnGpu : public testing::Test {
   std::unique_ptr<Device> gpu_;
 };
 
-/// The large R-MAT's scale. A sanitizer, which slows kernels a hundredfold, sets a smaller one (scripts/gpu).
+/// The scale of the large R-MAT graph. Under a sanitizer, a hundred times slower, scripts/gpu sets a smaller
+/// one.
 inline unsigned rmat_scale() {
   const char* const given = std::getenv("SLUICE_TEST_RMAT_SCALE");
   if (!given) return 20;
@@ -52,18 +53,18 @@ inline unsigned rmat_scale() {
   return static_cast<unsigned>(std::stoul(text));
 }
 
-/// Whether a sanitizer watches: every launch costs it milliseconds, so a test runs each of its kernels a few
-/// times instead of hundreds.
+/// True under a sanitizer. Each launch then costs milliseconds, so a test launches each kernel a few times
+/// instead of hundreds.
 inline bool brief() {
   return rmat_scale() < 12;
 }
 
-/// The same for anything else that there is much of.
+/// The amount of other work: `usually`, or at most `watched` under a sanitizer.
 inline std::uint64_t at_most(std::uint64_t usually, std::uint64_t watched) {
   return brief() ? std::min(usually, watched) : usually;
 }
 
-/// Of jobs, those that a sanitizer watches: every `stride`-th from `first` on. Without one, all.
+/// Under a sanitizer every `stride`-th job from `first` on; otherwise all jobs.
 template <class Job>
 std::vector<Job> watched(std::vector<Job> jobs, std::size_t first, std::size_t stride) {
   if (!brief()) return jobs;
@@ -72,13 +73,12 @@ std::vector<Job> watched(std::vector<Job> jobs, std::size_t first, std::size_t s
   return some;
 }
 
-/// Parts of a quarter of which the device holds, and as many as keep a sanitizer busy for seconds.
+/// The device holds a quarter of the partitions; under a sanitizer there are few, to bound the time.
 inline PagingOptions quarter_on_device() {
   return {.partitions = brief() ? 8u : 64u, .slots = brief() ? 2u : 16u, .transport = Transport::copied};
 }
 
-/// Work in proportion to the graph: `at_most` on those of a usual run, fewer where a smaller scale was asked
-/// for.
+/// Work in proportion to the graph: `at_most`, fewer on a smaller graph.
 inline Instance instances_of(const Graph& graph, Instance at_most) {
   return std::min<Instance>(at_most, graph.vertices() / 3);
 }

@@ -1,6 +1,6 @@
-// PageRank on several ranks with a GPU each: the ranks and residuals of one process on the host, bit for bit.
-// With sliced rows they send each other what one piece of their rows gives while the next is swept; with
-// listed rows, there or in partitions, what all give. Ranks are threads that share the GPU.
+// PageRank on several ranks with a GPU each gives the ranks and residuals of one process on the host, bit for
+// bit. With sliced rows, ranks send the results of one piece while the next is computed. With listed rows,
+// resident or in partitions, ranks send all results at once. Ranks are threads that share the GPU.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,10 +14,10 @@
 namespace sluice::test {
 namespace {
 
-/// Iterations: more than are in flight at once, by some.
+/// More iterations than are in flight at once.
 constexpr unsigned kIterations = 7;
 
-/// What a sweep comes to.
+/// The results of a sweep.
 struct Swept {
   std::vector<double> changes;
   HostArray<double> ranks;
@@ -40,12 +40,13 @@ Swept sweep_on_host(const Graph& graph, const pagerank::Options& options) {
   return sweep(*made, options, graph.vertices());
 }
 
-/// Of a vertex.
+/// Bytes of one vertex's contribution.
 std::uint64_t share_bytes(const pagerank::Options& options) {
   return options.precision == pagerank::RankPrecision::f32 ? 4 : 8;
 }
 
-/// `graph`, or `file`, which has its edges elsewhere, if given.
+/// Compares the ranks with one process on `graph`. `file`, if given, is the same graph with its edges in a
+/// file.
 void expect_as_alone(const Graph& graph, const pagerank::Options& options, int size,
                      const pagerank::SweepPieces& pieces, const Graph* file = nullptr) {
   SCOPED_TRACE(std::to_string(pieces.count) + " pieces on " + std::to_string(size) + " ranks");
@@ -63,8 +64,9 @@ void expect_as_alone(const Graph& graph, const pagerank::Options& options, int s
     EXPECT_EQ(swept.changes, expected.changes) << "rank " << rank;
     EXPECT_TRUE(std::equal(swept.ranks.begin(), swept.ranks.end(), expected.ranks.begin() + own.first()))
         << "rank " << rank;
-    // Contributions of this rank's vertices with out-edges go to every other, at first and in every
-    // iteration, of which some are ahead. Those of weight 0 alone may be among them.
+    // Each rank sends the contributions of its vertices with out-edges to all others, before and in each
+    // iteration. Up to two iterations run ahead. Contributions of vertices whose edges all weigh 0 may be
+    // sent too.
     const std::uint64_t share = share_bytes(options), others = static_cast<std::uint64_t>(size) - 1,
                         times = swept.changes.size() + 1,
                         sources = static_cast<std::uint64_t>(std::count_if(
@@ -73,15 +75,16 @@ void expect_as_alone(const Graph& graph, const pagerank::Options& options, int s
     EXPECT_GE(sent, times * sources * share * others);
     if (!options.weighted)
       EXPECT_LE(sent, ((times + 2) * sources * share + rows * sizeof(std::uint32_t)) * others);
-    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // others may read what is here
+    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // others may still read this memory
   });
 }
 
-/// What a rank sends through the hosts in an iteration of listed rows whose GPUs are connected: totals.
+/// Bytes that a rank with connected GPUs sends through the hosts in an iteration of listed rows: totals
+/// alone.
 constexpr std::uint64_t kTotalsBytes = 9 * sizeof(std::uint64_t);
 
-/// Listed rows of graphs that `make` makes, one a rank (memory cannot be page-locked twice), on GPUs that are
-/// connected and on GPUs that are not. `in_file`: their edges are elsewhere.
+/// Compares listed rows on connected and on unconnected GPUs. `make` makes one graph for each rank, since
+/// memory cannot be page-locked twice. `in_file`: edges are in a file.
 void expect_listed_as_alone(const std::function<Graph()>& make, const pagerank::Options& options, int size,
                             const PagingOptions& paging = {}, bool in_file = false) {
   const Swept expected = sweep_on_host(make(), options);
@@ -112,12 +115,12 @@ void expect_listed_as_alone(const std::function<Graph()>& make, const pagerank::
       EXPECT_EQ(made->traffic().exchanged_bytes, link.bytes_sent());
       if (linked) EXPECT_LE(by_hosts, iterations * kTotalsBytes);
       if (!linked) EXPECT_GE(by_hosts, all);
-      meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // others may read what is here
+      meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // others may still read this memory
     });
   }
 }
 
-/// Ranks without vertices and without edges, and more pieces than rows.
+/// Some ranks have no vertices or no edges, and some pieces have no rows.
 TEST(GpuPageRankRanks, AreThatOfOneProcessOnHardGraphs) {
   REQUIRE_GPU(open_gpu());
   for (const auto& [name, graph] : rank_graphs()) {
@@ -130,7 +133,7 @@ TEST(GpuPageRankRanks, AreThatOfOneProcessOnHardGraphs) {
   }
 }
 
-/// Hubs, lists and slices in every piece.
+/// Every piece has hubs, listed rows and slices.
 TEST(GpuPageRankRanks, SweepLargePieces) {
   REQUIRE_GPU(open_gpu());
   io::ConvertOptions rules;
@@ -146,7 +149,7 @@ TEST(GpuPageRankRanks, SweepLargePieces) {
   }
 }
 
-/// The same kernels by one thread, which racecheck can follow.
+/// One thread runs the same kernels, which racecheck can follow.
 TEST(GpuSweepPieces, OfOneRankAreThatOfOneSweep) {
   REQUIRE_GPU(open_gpu());
   io::ConvertOptions rules;
@@ -186,7 +189,7 @@ TEST(GpuPageRankRanks, BringInEdgesInPartitions) {
   }
 }
 
-/// Numbers by out-degree, rows by in-degree.
+/// Vertices are numbered by out-degree, while rows are sorted by in-degree.
 TEST(GpuPageRankRanks, SweepPiecesOfDirectedGraphs) {
   REQUIRE_GPU(open_gpu());
   for (const bool reverse : {false, true}) {

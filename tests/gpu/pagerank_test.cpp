@@ -1,4 +1,4 @@
-// PageRank on a GPU: the ranks, iterations and residuals of the host, bit for bit.
+// PageRank on a GPU gives the host's ranks, iterations and residuals, bit for bit.
 #include "engine/pagerank/static/pagerank.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(GpuPageRank, IsThatOfTheHostOnHardGraphs) {
   }
 }
 
-/// Rows are cut into slices while others are being read; or they are brought as they come.
+/// Rows are sliced while later rows are being read, or listed rows are copied as they are read.
 TEST(GpuPageRank, OfEdgesThatComeLateIsThatOfTheWholeGraph) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -58,7 +58,7 @@ TEST(GpuPageRank, OfEdgesThatComeLateIsThatOfTheWholeGraph) {
   }
 }
 
-/// Each iteration has a sweep and its totals, or a kernel makes up to 64 of them.
+/// Each iteration launches a sweep and its totals, or one kernel makes up to 64 iterations.
 TEST(GpuPageRank, SaysWhatItsKernelsHoldAndHowManyAreLaunched) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -136,7 +136,7 @@ TEST(GpuPageRank, BringsInEdgesInPartitions) {
   }
 }
 
-/// Coded, where the transport is left open, lists are not weighted and codes take fewer bytes.
+/// In-edges are coded if the transport is automatic, lists are unweighted and codes need fewer bytes.
 TEST(GpuPageRank, BringsInEdgesInFewerBytes) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -156,7 +156,7 @@ TEST(GpuPageRank, BringsInEdgesInFewerBytes) {
                                  {.partitions = partitions, .slots = 2, .transport = Transport::copied});
       expect_same(coded, expected);
       expect_same(copied, expected);
-      // Which partitions stay for the next iteration depends on which come first.
+      // The partitions that stay for the next iteration depend on which arrive first.
       const std::uint64_t most = copied.traffic.host_to_device_bytes;
       if (options.weighted) {
         EXPECT_GT(coded.traffic.host_to_device_bytes, most - most / 256);
@@ -168,7 +168,7 @@ TEST(GpuPageRank, BringsInEdgesInFewerBytes) {
   }
 }
 
-/// As under --distribution shard, where each rank's in-edges are in the graph's file alone.
+/// As under --distribution shard, the graph's file alone has each rank's in-edges.
 TEST(GpuPageRank, ReadsInEdgesFromTheirFileOnceWhereTheyFit) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -190,7 +190,7 @@ TEST(GpuPageRank, ReadsInEdgesFromTheirFileOnceWhereTheyFit) {
   }
 }
 
-/// From all vertices by differences: the host's ranks and iterations, however they are launched.
+/// PageRank from all vertices by differences gives the host's ranks and iterations with every fusion.
 void expect_phases(const Device& gpu, const Graph& graph, pagerank::Options options,
                    double frontier_tolerance) {
   using enum pagerank::RoundFusion;
@@ -207,7 +207,7 @@ void expect_phases(const Device& gpu, const Graph& graph, pagerank::Options opti
     results.push_back(rank_by_differences(ranks, graph, frontier_tolerance, fusion));
     expect_same_work(results.back(), expected);
     EXPECT_EQ(ranks_of(ranks), first_ranks);
-    expect_same_work(rank_by_differences(ranks, graph, 0, fusion), finer);  // with what was left over
+    expect_same_work(rank_by_differences(ranks, graph, 0, fusion), finer);  // with the remaining differences
     EXPECT_EQ(ranks_of(ranks), ranks_of(on_host));
   }
   const pagerank::DynamicRankResult &alone = results[1], &phases = results[2], &together = results[3];
@@ -239,7 +239,8 @@ TEST(GpuPageRank, EndsPhasesWhereTheHostDoes) {
     expect_phases(*gpu, graph, {.tolerance = 0, .max_iterations = iterations}, 0);
 }
 
-/// Phases with the pushes and the list between them, or one for all and the list that is left over.
+/// A phase includes its pushes and the list after them; or one launch makes all phases, one the remaining
+/// list.
 TEST(GpuPageRank, LaunchesPhasesTogether) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

@@ -1,4 +1,5 @@
-// Walks and samples on a graph in partitions, on a GPU: those of the host with the whole graph, bit for bit.
+// Walks and samples on a GPU with a graph in partitions equal those of the host with the whole graph, bit for
+// bit.
 #include <gtest/gtest.h>
 
 #include "apps/bench/generated_graph.hpp"
@@ -16,8 +17,8 @@
 namespace sluice::test {
 namespace {
 
-/// Under a sanitizer few partitions, and where every instance has launches of its own, few instances: a walk
-/// through them is hundreds of launches as it is.
+/// Under a sanitizer there are few partitions. There are also few instances where each has launches of its
+/// own, because one walk through partitions already makes hundreds of launches.
 PagingOptions few_if_brief(PagingOptions paging) {
   if (brief()) paging.partitions = 3, paging.slots = 2;
   return paging;
@@ -81,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         PagingOptions{.partitions = 64, .slots = 16, .transport = Transport::automatic},
         PagingOptions{.partitions = 4, .slots = 2, .transport = Transport::copied, .batching = false}));
 
-/// Memory for a part of the lists and of the walks' rows, which leave in legs therefore.
+/// The GPU has memory for a part of the lists and of the rows of walks, so rows leave the device in legs.
 TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
   const auto gpu = open_gpu((brief() ? 120u : 368u) << 10);
   REQUIRE_GPU(gpu);
@@ -103,7 +104,7 @@ TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
     try {
       EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
       ++compared;
-    } catch (const BudgetError&) {  // tables by vertex leave no memory for slots
+    } catch (const BudgetError&) {  // tables of vertices leave no memory for slots
     }
   }
   EXPECT_GE(compared, 1u);
@@ -168,7 +169,7 @@ TEST(GpuPaging, TimesKernelsOfSamplesSideBySide) {
   EXPECT_GT(times(Balance::off).mean_seconds, 0);
 }
 
-/// Selections of more than 32 edges, whose scratch is shared out; of 40 partitions some share a stream.
+/// Selections of more than 32 edges share scratch memory; some of the 40 partitions share a stream.
 TEST(GpuPaging, LargeSamplesOfPartitionsSideBySide) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -197,7 +198,7 @@ TEST(GpuPaging, LargeSamplesOfPartitionsSideBySide) {
   }
 }
 
-/// Of more entries than are tried one by one: first choices of all, then those that clash.
+/// Samples with more entries than are drawn one by one: all make first choices, then clashes are drawn again.
 TEST(GpuPaging, ManySamplesChooseFirst) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -230,7 +231,7 @@ TEST(GpuPagingLarge, SamplesOfAnRmatInAQuarterOfItsMemory) {
   expect_same_samples(graph, *gpu, quarter_on_device(), instances_of(graph, 5000));
 }
 
-/// Layers and counts that are worked on by blocks, and hubs that warps leave to them.
+/// Blocks process layers and counts, and hubs that warps defer to them.
 TEST(GpuPagingLarge, InstancesTooLargeForAWarp) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -268,8 +269,8 @@ TEST(GpuPagingLarge, LayersAndNodesKeepASmallBudget) {
   }
 }
 
-/// What comes from a file has its tables made on the GPU: lists of lanes, of hubs, and by both techniques.
-/// Where memory is too short for that, they are made on the host.
+/// The GPU builds the tables of partitions from a file: lists of lanes and of hubs, with both techniques.
+/// With too little memory for that, the host builds them.
 TEST(GpuPagingLarge, TablesOfPartitionsFromAFileAreThoseOfTheHost) {
   io::ConvertOptions rules;
   rules.undirected = true;
@@ -281,7 +282,7 @@ TEST(GpuPagingLarge, TablesOfPartitionsFromAFileAreThoseOfTheHost) {
   ASSERT_TRUE(brief() || longest_list(graph.out.offsets.span(), 1) > GraphView::kHubDegree);
   Device host({DeviceChoice::host, usable_cores(), 0});
   ResidentGraph whole(host, graph);
-  constexpr std::uint64_t kLeast = 256u << 10;  // of a brief run's graph
+  constexpr std::uint64_t kLeast = 256u << 10;  // for the graph of a brief run
   for (const std::uint64_t memory : {std::uint64_t{0}, std::max(graph.edges() * 8, kLeast)}) {
     const auto gpu = open_gpu(memory);
     REQUIRE_GPU(gpu);
@@ -297,7 +298,7 @@ TEST(GpuPagingLarge, TablesOfPartitionsFromAFileAreThoseOfTheHost) {
           sampling::run_walks(parts, random_starts(at_most(20'000, 200)), options, &digest);
 
       EXPECT_TRUE(digest == expected) << "select " << static_cast<int>(select) << ", memory " << memory;
-      // Targets and weights are what comes, not tables.
+      // The GPU receives targets and weights, but no tables.
       const std::uint64_t most = stats.partition_transfers * graph.edges() / stats.partitions * 9;
       EXPECT_TRUE(memory > 0 || stats.host_to_device_bytes < most) << stats.host_to_device_bytes;
     }

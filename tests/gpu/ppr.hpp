@@ -1,4 +1,4 @@
-// Queries on a GPU beside the host's.
+// Comparisons of PPR queries on a GPU with the host's.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,14 +12,14 @@
 
 namespace sluice::test {
 
-/// The same where there is no choice of state, and balls go on in the graph's lists.
+/// The same options without a choice of state, and with balls that read the graph's lists.
 inline ppr::Options on_host(ppr::Options options) {
   options.state = ppr::State::automatic;
   options.sub_graphs = false;
   return options;
 }
 
-/// Queries in tables: side by side they are in ppr_dense_test.cpp.
+/// Queries in hash tables; ppr_dense_test.cpp tests dense rows.
 inline std::vector<ppr::Options> in_tables(std::vector<ppr::Options> methods) {
   for (ppr::Options& options : methods) options.state = ppr::State::sparse;
   return methods;
@@ -44,8 +44,8 @@ class GpuPpr : public OnGpu {
     return found;
   }
 
-  /// Queries of one batch by where they were answered: in the workspace that a run begins with, whose table
-  /// hashes, or in a larger one, where they were asked again.
+  /// The queries of a batch by the workspace that answered them. `once`: the first workspace, whose table
+  /// hashes; `again`: a larger one, in which they were repeated.
   struct Asked {
     std::size_t once = 0, again = 0;
   };

@@ -14,7 +14,7 @@ namespace {
 
 class OneByOne : public GpuPpr, public testing::WithParamInterface<bool> {};
 
-/// Balls in sub-graphs have the bits of balls in the graph's lists, too.
+/// Balls in sub-graphs give the bits of balls in the graph's lists.
 TEST_P(OneByOne, GoesOnAsTheHost) {
   std::size_t turn = 0;
   for (const auto& [name, graph] : rank_graphs()) {
@@ -45,24 +45,24 @@ TEST_F(GpuPpr, GoesOnOneByOneInTablesThatHash) {
     options.expand = std::min(options.expand, brief() ? 0.002 : 0.01);
     const Asked some = asked(compare(*gpu_, graph, starts_of(queries), options), graph, options);
     all.once += some.once, all.again += some.again;
-    options.balls = 5;  // those that do not fit are given up by a team, too
+    options.balls = 5;  // a team also gives up balls that do not fit
     compare(*gpu_, graph, starts_of(queries), options);
   }
   EXPECT_GT(all.once, 0u);
   EXPECT_GT(all.again, 0u);
 }
 
-/// In shared memory, and where that is too small for them; in workspaces that are too small at first.
+/// Sub-graphs are in shared memory, or in global memory if they do not fit; first workspaces are too small.
 TEST_F(GpuPpr, PutsSubGraphsWhereTheyFit) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
   std::vector<WeightedSeeds> queries = queries_of(graph);
   queries.push_back({{lone_vertex(graph), 1}});
   ppr::Options options = one_by_one_methods()[4];
   options.sub_graphs = true, options.expand = 0.002;
-  // Of a multiprocessor's shared memory a block gets some, by the GPU: 36 KiB of an H100's.
+  // A block's share of shared memory depends on the GPU: 36 KiB on an H100.
   constexpr std::uint64_t kFitsAny = 4u << 10, kFitsNone = 36u << 10;
   std::size_t fast = 0, slow = 0;
-  double searched = 0;  // the clock may tick once in a microsecond
+  double searched = 0;  // the clock's resolution may be a microsecond
   for (const std::uint32_t units : {0u, ~0u}) {
     for (const std::uint32_t balls : {1u, 5u}) {
       for (const bool weighted : {false, true}) {
@@ -93,8 +93,8 @@ TEST_F(GpuPpr, ReadsSubGraphsInPlace) {
   }
 }
 
-/// A query counts a workspace for each ball that it diffuses at once: of those that were asked for, as many
-/// as memory holds.
+/// A query counts one workspace for each ball that it diffuses at once: as many of the requested balls as
+/// memory holds.
 TEST_F(GpuPpr, CountsBallsThatMemoryHolds) {
   const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);
   const std::vector<WeightedSeeds> queries{{{0, 1}}};
@@ -111,7 +111,7 @@ TEST_F(GpuPpr, CountsBallsThatMemoryHolds) {
   EXPECT_EQ(some % (all / 16), 0u);
 }
 
-/// Of every kernel, in tables that hash: some of the balls outgrow the first workspace.
+/// Every kernel, with tables that hash: some balls outgrow the first workspace.
 TEST_F(GpuPpr, CountsUnitsOfBallsAsTheHost) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
   const Starts starts = starts_of(queries_of(graph));
@@ -133,7 +133,7 @@ TEST_F(GpuPpr, CountsUnitsOfBallsAsTheHost) {
   }
 }
 
-/// Of every kernel, in tables that hash: workspaces of the same vertices, in fewer bytes.
+/// Every kernel, with tables that hash: workspaces for the same vertices need fewer bytes.
 TEST_F(GpuPpr, TakesLessMemoryForScoresOf32Bits) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
   const Starts starts = starts_of(queries_of(graph));
@@ -154,7 +154,8 @@ TEST_F(GpuPpr, TakesLessMemoryForScoresOf32Bits) {
   }
 }
 
-/// Fewer balls, or one query alone, where memory is short: as it fits without --balls.
+/// With little memory, a query runs fewer balls at once, or one query runs alone, and fits as without
+/// --balls.
 TEST_F(GpuPpr, HasFewerBallsWhereMemoryIsShort) {
   const Graph in_memory = generated(io::GraphKind::rmat, 12, false, io::WeightRule::none);
   const Graph in_file = elsewhere(generated(io::GraphKind::rmat, 12, false, io::WeightRule::none));
@@ -175,7 +176,7 @@ TEST_F(GpuPpr, HasFewerBallsWhereMemoryIsShort) {
   };
   std::uint64_t least = 256u << 10;
   while (!fits(least, 1)) least += 64u << 10;
-  const std::uint64_t of_teams = 64u << 10;  // what teams say to each other
+  const std::uint64_t of_teams = 64u << 10;  // messages of the teams
   for (const std::uint64_t memory : {least + of_teams, 2 * least, 8 * least}) EXPECT_TRUE(fits(memory, 16));
 }
 

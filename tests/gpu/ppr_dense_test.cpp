@@ -1,4 +1,4 @@
-// Queries side by side on a GPU: the lists, scores and figures of the host, bit for bit.
+// Queries in dense rows on a GPU give the host's lists, scores and figures, bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ TEST_F(GpuPprDense, AnswersManyGroups) {
   options.length = 5;
   Starts starts;
   starts.mode = Starts::Mode::random;
-  for (const Instance count : {1u, 31u, 33u, 64u, 5000u}) {  // 4096 at a time
+  for (const Instance count : {1u, 31u, 33u, 64u, 5000u}) {  // a batch has 4096 queries
     starts.count = at_most(count, 70);
     const KeptRows found = compare(*gpu_, graph, starts, options);
     EXPECT_EQ(found.seeds.size(), starts.count);
@@ -72,7 +72,7 @@ TEST_F(GpuPprDense, AnswersManyGroups) {
 }
 
 TEST_F(GpuPprDense, ListsTheSmallestIdsAmongEqualScores) {
-  // One step from a hub: thousands of equal scores, more than are sorted together.
+  // One step from a hub gives thousands of equal scores, more than are sorted together.
   const Vertex leaves = 5000;
   std::vector<stat::Edge> edges;
   for (Vertex v = 1; v <= leaves; ++v) edges.push_back({leaves + 1, v});
@@ -153,7 +153,7 @@ TEST_F(GpuPprDense, IsNarrowerOrLeftOutWhereMemoryIsShort) {
   compare(*small, graph, Starts{}, options);
   EXPECT_LE(small->memory().peak(), whole.group_bytes() / 2);
 
-  // The graph fits, but not its in-edges beside it.
+  // Memory holds the graph, but not its in-edges beside it.
   const auto tiny = open_gpu(2 * graph.edges() * sizeof(Vertex));
   options.state = ppr::State::dense;
   EXPECT_THROW(ran(*tiny, graph, Starts{}, options), BudgetError);

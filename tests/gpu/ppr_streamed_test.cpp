@@ -1,6 +1,6 @@
-// Personalized PageRank on a GPU that does not have the graph: lists come from its file, in partitions, or
-// from other ranks, into a cache that may have to be emptied. The lists, scores and figures of the host that
-// has all of it, bit for bit.
+// Personalized PageRank on a GPU that does not hold the graph. Lists are read from its file, in partitions,
+// or from other ranks, into a cache that may have to be emptied. Lists, scores and figures equal those of a
+// host with the whole graph, bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 class GpuStreamedPpr : public OnGpu {};
 
-/// The host gathers lists then, too.
+/// With this transport, the host gathers lists, too.
 constexpr PagingOptions kCopied{.transport = Transport::copied};
 
 TEST_F(GpuStreamedPpr, BringsListsFromTheFileAndInPartitions) {
@@ -51,7 +51,7 @@ TEST_F(GpuStreamedPpr, BringsListsFromTheFileAndInPartitions) {
         EXPECT_EQ(traffic.read_bytes > 0, file);
         EXPECT_GT(traffic.list_rounds, 0u);
         EXPECT_EQ(gpu_->memory().used(), 0u);
-        if (options.method == ppr::Method::walks) {  // they go where lists are
+        if (options.method == ppr::Method::walks) {  // walks run where their lists are
           EXPECT_EQ(traffic.restarts, 0u);
           EXPECT_GT(traffic.partition_transfers + streamed.stats.mapped_bytes, 0u);
           continue;
@@ -59,16 +59,16 @@ TEST_F(GpuStreamedPpr, BringsListsFromTheFileAndInPartitions) {
         EXPECT_GT(traffic.partitions, paging.partitions > 0 ? 1u : 0u);
         EXPECT_GT(traffic.partition_transfers, 0u);
         EXPECT_EQ(traffic.rounds, 0u);                     // the GPU has no slots
-        EXPECT_GE(traffic.restarts, traffic.list_rounds);  // each was for a query at least
+        EXPECT_GE(traffic.restarts, traffic.list_rounds);  // each round serves at least one query
         EXPECT_EQ(streamed.stats.mapped_bytes, 0u);
       }
     }
   }
-  // Graphs are gone too.
+  // The graphs' host memory is free again, too.
   EXPECT_EQ(host_budget().used(), host_used);
 }
 
-/// Along a ring every step comes to a list that no query had before.
+/// On a ring, each step needs a list that no query has read before.
 TEST_F(GpuStreamedPpr, CountsHowOftenQueriesBeginAgain) {
   const auto make = [] { return generated(io::GraphKind::ring, 10, false, io::WeightRule::none); };
   const Graph in_memory = make(), in_file = elsewhere(make());
@@ -79,7 +79,7 @@ TEST_F(GpuStreamedPpr, CountsHowOftenQueriesBeginAgain) {
   for (const Ran& streamed :
        {ran(*gpu_, in_file, starts, options), ran(*gpu_, in_memory, starts, options, kCopied)}) {
     expect_same(streamed, whole);
-    // That from 300 wants 300, 301, 302 and then what that from 303 wants: 306.
+    // Query 300 misses 300, 301 and 302; then query 303 has read its lists up to 306.
     EXPECT_EQ(streamed.stats.traffic.list_rounds, 7u);
     EXPECT_EQ(streamed.stats.traffic.restarts, 7u + 4u + 7u);
   }
@@ -103,7 +103,7 @@ TEST_F(GpuStreamedPpr, AnswersAsTheHostOnHardGraphs) {
   }
 }
 
-/// A few percent of the lists are here at a time.
+/// The cache holds a few percent of the lists at a time.
 TEST_F(GpuStreamedPpr, EmptiesACacheThatIsTooSmall) {
   const unsigned scale = brief() ? 9 : 12;
   const auto make = [&] { return generated(io::GraphKind::kronecker, scale, true, io::WeightRule::uniform); };
@@ -111,7 +111,7 @@ TEST_F(GpuStreamedPpr, EmptiesACacheThatIsTooSmall) {
   const std::uint64_t lists = in_memory.edges() * (sizeof(Vertex) + sizeof(float));
   ppr::Options options;
   options.method = ppr::Method::push;
-  options.residual_threshold = 1e-3;  // of lists of 6667 edges in all, at most
+  options.residual_threshold = 1e-3;  // its lists have at most 6667 edges in total
   options.weighted = true;
   options.top = 20;
   const Ran whole = ran(host_, in_memory, {}, options);
@@ -142,8 +142,8 @@ TEST_F(GpuStreamedPpr, EmptiesACacheThatIsTooSmall) {
   }
 }
 
-/// A query from a vertex without out-edges takes a workspace for all vertices, which is more than half of
-/// what is left.
+/// A query from a vertex without out-edges needs a workspace for all vertices: more than half of the free
+/// memory.
 TEST_F(GpuStreamedPpr, GivesMemoryOfListsToWorkspaces) {
   const auto make = [] { return generated(io::GraphKind::rmat, 14, false, io::WeightRule::none); };
   const Graph in_memory = make(), in_file = elsewhere(make());
@@ -169,7 +169,7 @@ TEST_F(GpuStreamedPpr, GivesMemoryOfListsToWorkspaces) {
   }
 }
 
-/// Half of the memory is not enough for its lists.
+/// The lists of this query need more than half of the memory.
 TEST_F(GpuStreamedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
   const auto make = [] { return generated(io::GraphKind::kronecker, 12, true, io::WeightRule::uniform); };
   const Graph in_memory = make(), in_file = elsewhere(make());
@@ -258,7 +258,7 @@ TEST_F(GpuStreamedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
   EXPECT_THROW(run_ppr(*gpu_, graph, {}, options, rows, {.transport = Transport::file}), UsageError);
 }
 
-/// Without the rest of its partition.
+/// The GPU receives one list without the rest of its partition.
 TEST_F(GpuStreamedPpr, BringsAListAlone) {
   const Graph graph = generated(io::GraphKind::rmat, 14, false, io::WeightRule::uniform);
   const auto degree = [&](Vertex v) { return graph.out.offsets[v + 1] - graph.out.offsets[v]; };
@@ -278,11 +278,11 @@ TEST_F(GpuStreamedPpr, BringsAListAlone) {
   }
 }
 
-// ---- ranks that own a part of the lists each
+// ---- ranks that each own a part of the lists
 
 constexpr PagingOptions kByMessages{.peer_reads = false};
 
-/// `asks`: lists come in messages, and are not read in other ranks' memory.
+/// `asks`: lists arrive in messages instead of being read in other ranks' memory.
 KeptRows on_gpus(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
                  const PagingOptions& paging = {}, bool asks = false, std::uint64_t memory = 64u << 20) {
   const OnRanks ran = on_ranks(
@@ -307,7 +307,7 @@ TEST_F(GpuStreamedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
     EXPECT_TRUE(on_gpus(2, in_memory, starts, options, kByMessages, true) == expected);
     EXPECT_TRUE(on_gpus(3, in_file, starts, options, {.partitions = 5}, true) == expected);
   }
-  // More ranks than queries: some have none.
+  // With more ranks than queries, some ranks have no query.
   const Starts one = starts_of({{{0, 1}}});
   ppr::Options options;
   options.length = 3;
@@ -316,7 +316,7 @@ TEST_F(GpuStreamedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
   EXPECT_TRUE(on_gpus(4, in_memory, one, options, kByMessages, true) == expected);
 }
 
-/// A team's balls that lack lists are dropped, and noted together.
+/// Balls of a team that lack lists are dropped, and their lists are requested together.
 TEST_F(GpuStreamedPpr, DiffusesBallsSideBySide) {
   const auto make = [] {
     return generated(io::GraphKind::rmat, brief() ? 7 : 10, false, io::WeightRule::uniform);

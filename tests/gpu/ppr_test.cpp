@@ -1,4 +1,4 @@
-// Personalized PageRank on a GPU: the lists, scores and figures of the host, bit for bit.
+// Personalized PageRank on a GPU gives the host's lists, scores and figures, bit for bit.
 #include "engine/ppr/ppr.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST_F(GpuPpr, AnswersAsTheHostOnHardGraphs) {
 }
 
 TEST_F(GpuPpr, AnswersAsTheHostInTablesThatHash) {
-  // Directed: mass returns from vertices without out-edges.
+  // In a directed graph, vertices without out-edges return their mass to the seeds.
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
   std::vector<WeightedSeeds> queries = queries_of(graph);
   queries.push_back({{0, 1}, {1, 2}, {2, 3}, {3, 4}});
@@ -117,7 +117,7 @@ TEST_F(GpuPpr, ReadsListsInPlace) {
   }
 }
 
-/// A query that stays where it is takes no more than a plan says, and finds enough in as much memory.
+/// A query whose seed has no out-edges uses at most the planned bytes, and runs in exactly that memory.
 TEST_F(GpuPpr, PlansThePeakOfTheSmallestQuery) {
   constexpr std::uint64_t kSeeds = 64;
   const auto make = [] { return generated(io::GraphKind::rmat, 12, false, io::WeightRule::uniform); };
@@ -171,7 +171,8 @@ TEST_F(GpuPpr, ReadsListsInPlaceWhereTheyDoNotFit) {
 }
 
 TEST_F(GpuPpr, EvaluatesWhereMemoryIsShort) {
-  // Three graphs fit, and the workspaces of one of the three runs, which takes whatever is left.
+  // Memory holds three graphs and the workspaces of one of the three runs, which uses all memory that is
+  // free.
   const Graph graph = generated(io::GraphKind::rmat, brief() ? 9 : 14, false, io::WeightRule::none);
   ppr::Options options;
   options.method = ppr::Method::staged;

@@ -1,4 +1,4 @@
-// What ranks with GPUs exchange by a Router: from GPU to GPU, or through their hosts, in one piece or in
+// Exchanges of a Router between ranks with GPUs: from GPU to GPU or through their hosts, in one piece or in
 // many.
 #include "engine/exchange/router.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kRows = 1003;
 
-/// Calls body(gpu, router) on ranks of which one may have no row, and no range begins at a multiple of 8.
+/// Calls body(gpu, router) on ranks. One rank may have no row, and no range begins at a multiple of 8.
 void on_routers(const std::function<void(const Device& gpu, const Router& router)>& body) {
   struct Way {
     const char* name;
@@ -42,7 +42,7 @@ void on_routers(const std::function<void(const Device& gpu, const Router& router
   }
 }
 
-/// What becomes of `values` in the GPU's memory.
+/// Returns `values` after `use` changed them in the GPU's memory.
 template <class T, class Use>
 std::vector<T> after(const Device& gpu, std::vector<T> values, Use&& use) {
   const Buffer<T> there(gpu, values.size(), "a test");
@@ -71,7 +71,7 @@ TEST(GpuRouter, SharesRows) {
   });
 }
 
-/// Ranges in another order than ranks, and elements that are in none.
+/// Ranges are not in the order of ranks, and some elements are in no range.
 TEST(GpuRouter, SharesRanges) {
   REQUIRE_GPU(open_gpu());
   on_routers([](const Device& gpu, const Router& router) {
@@ -116,7 +116,7 @@ TEST(GpuRouter, SharesBits) {
   });
 }
 
-/// Two columns, of which the ranks send each other different amounts.
+/// Two columns; each pair of ranks exchanges a different number of elements.
 TEST(GpuRouter, SendsColumnsToTheirOwners) {
   REQUIRE_GPU(open_gpu());
   on_routers([](const Device& gpu, const Router& router) {
@@ -157,7 +157,7 @@ TEST(GpuRouter, SendsColumnsToTheirOwners) {
   });
 }
 
-/// Values that lie apart go to their ranks, what every rank has comes to all, and the least of it to one.
+/// Separate values are sent to their ranks, values of all ranks to everyone, and their minimum to one rank.
 TEST(GpuRouter, BeginsWhatGoesInTheOrderOfAStream) {
   REQUIRE_GPU(open_gpu());
   on_ranks_of_gpu([](const Device&, const Device& gpu, Communicator& ranks, DeviceRanks& link) {

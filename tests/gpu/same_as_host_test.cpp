@@ -68,12 +68,12 @@ TEST(SameAsHostLarge, EveryKindOnDirectedRmat) {
 TEST(SameAsHostLarge, InstancesThatBlocksGrow) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  const Graph graph = scattered(20000);  // lists of 6666: a warp that meets one leaves it to a block
+  const Graph graph = scattered(20000);  // lists of 6,666 entries: warps defer them to blocks
   expect_same(graph, *gpu, watched(large_jobs(graph.vertices()), 3, 4));
   if (!brief()) expect_same(graph, *gpu, sample_jobs(400, graph.vertices()));
 }
 
-/// Lists go to the GPU while others are being read; where they are many, each thread sends its own.
+/// Lists are copied to the GPU while others are being read; if there are many, each thread copies its own.
 TEST(SameAsHostLarge, EdgesThatComeLateAreAllThere) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -99,7 +99,7 @@ TEST(SameAsHostLarge, EdgesThatComeLateAreAllThere) {
   }
 }
 
-/// What leaves a GPU leaves in batches of 64 MiB; where sizes are not known, batches grow to that.
+/// Results leave a GPU in batches of 64 MiB; with unknown sizes, batches grow up to that size.
 TEST(SameAsHostLarge, ResultsLeaveInSeveralBatches) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

@@ -1,5 +1,5 @@
-// Code that runs on the host and on a GPU: our generator equals cuRAND's Philox4x32-10, and a GPU finds the
-// owners that the host finds.
+// Code for host and GPU: the engine's generator equals cuRAND's Philox4x32-10, and a GPU finds the owners
+// that the host finds.
 #include <curand_philox4x32_x.h>
 #include <gtest/gtest.h>
 

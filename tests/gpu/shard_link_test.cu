@@ -1,5 +1,5 @@
-// What node samples and pools of ranks hand each other from GPU to GPU, which the threads of one GPU have no
-// NCCL for: those of one process on the host, bit for bit.
+// Node samples and pools that ranks exchange from GPU to GPU equal those of one process on the host, bit for
+// bit. A link within one GPU stands for NCCL, which does not allow ranks that share a GPU.
 #include <gtest/gtest.h>
 
 #include "engine/samples/kinds/multidimensional.hpp"
@@ -14,13 +14,13 @@
 namespace sluice::test {
 namespace {
 
-/// How many instances a rank has, and from which on; the last one has none, and works for the others.
+/// A rank's share of the instances; the last rank has none, and only serves the others.
 InstanceRange share_of(Instance instances, int rank) {
   const Instance half = instances / 2;
   return {half * static_cast<Instance>(rank), rank == 2 ? half * 2 : half * static_cast<Instance>(rank + 1)};
 }
 
-/// What crossed is counted the same by all ranks, and is some; it went from GPU to GPU.
+/// All ranks send and receive the same number of entries, more than 0, and from GPU to GPU.
 void expect_crossed(ResidentGraph::Impl& graph, const RunStats& stats, const DeviceRanks& link) {
   std::uint64_t crossed[] = {stats.entries_sent, stats.entries_received, link.bytes_sent()};
   graph.paging.shard->all_reduce(crossed, Reduce::sum, "entries");
@@ -66,7 +66,7 @@ TEST(GpuShardLink, EdgesBetweenDrawnVerticesReachTheirOrigins) {
   expect_same_nodes(at_most(1500, 150), at_most(20, 4));
 }
 
-/// Results leave for the file in several pieces.
+/// Results are written to the file in several pieces.
 TEST(GpuShardLink, ManySmallNodeSamples) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

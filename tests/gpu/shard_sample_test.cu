@@ -1,5 +1,5 @@
-// Samples whose entries are expanded by the ranks that own their lists, on the GPU: those of one process on
-// the host, bit for bit.
+// Samples on several GPUs: the rank that owns a list expands its entries. Samples equal those of one process
+// on the host, bit for bit.
 #include <gtest/gtest.h>
 
 #include "engine/batch/starts_upload.hpp"
@@ -23,14 +23,14 @@ std::vector<Job> jobs_of_ranks(std::uint64_t instances, std::uint64_t vertices) 
   return jobs;
 }
 
-/// How a graph is shared out, and which jobs run on it: every `stride`-th.
+/// The number of ranks, the paging of the graph, and the jobs on it: every `stride`-th.
 struct Cell {
   int ranks;
   PagingOptions paging;
   std::size_t stride;
 };
 
-/// Every rank runs all instances of every job, through its host.
+/// Every rank runs all instances of every job, and exchanges through its host.
 TEST(GpuShardSamples, EveryTechniqueGivesTheHosts) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -54,8 +54,8 @@ TEST(GpuShardSamples, EveryTechniqueGivesTheHosts) {
   }
 }
 
-/// Every rank reads the others' lists where they are, in their GPUs' memory: no entry and no walk travels,
-/// and each rank may have other instances, or none.
+/// Ranks read each other's lists in place, in the GPUs' memory. No entry and no walk is sent, and ranks may
+/// have different instances, or none.
 TEST(GpuShardSamples, ListsAreReadInOtherRanksMemory) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -90,7 +90,7 @@ samples::Options share_of(samples::Options options, Instance first, Instance eac
   return options;
 }
 
-/// `step`: from one rank's first instance to the next one's.
+/// `step`: the distance between the first instances of consecutive ranks.
 void expect_shares(const samples::Options& options, Instance step, Instance each, std::uint64_t memory) {
   const Graph graph = scattered(brief() ? 300 : 3000);
   const Starts starts = random_starts(step * 4);
@@ -110,7 +110,7 @@ void expect_shares(const samples::Options& options, Instance step, Instance each
   });
 }
 
-/// The last rank has no instances, and expands what the others ask.
+/// The last rank has no instances, and expands the entries that the others send.
 TEST(GpuShardSamples, EachRankHasItsShare) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -123,7 +123,7 @@ TEST(GpuShardSamples, EachRankHasItsShare) {
   expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
 }
 
-/// Layers and counts that blocks work on, and hubs that warps leave to them.
+/// Blocks process layers and counts, and hubs that warps defer to them.
 TEST(GpuShardSamples, InstancesTooLargeForAWarp) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -141,7 +141,7 @@ TEST(GpuShardSamples, InstancesTooLargeForAWarp) {
   });
 }
 
-/// So far apart that an entry cannot number the instances of all ranks.
+/// The instances of the ranks are so far apart that an entry cannot number all of them.
 TEST(GpuShardSamples, SharesFarApart) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -152,7 +152,7 @@ TEST(GpuShardSamples, SharesFarApart) {
   expect_shares(options, Instance{3} << 31, 100, 1u << 30);
 }
 
-/// Batches that do not fit are given up and grown again by all ranks.
+/// All ranks give up batches that do not fit, and grow batches again.
 TEST(GpuShardSamples, ASmallBudgetIsKept) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -163,7 +163,7 @@ TEST(GpuShardSamples, ASmallBudgetIsKept) {
   expect_shares(options, 5000, at_most(1500, 50), 24u << 20);
 }
 
-/// From GPU to GPU, which the threads of one GPU have no NCCL for.
+/// Entries are sent from GPU to GPU over a link within one GPU, where NCCL does not work.
 template <class Sampler>
 void expect_same_on_link(const Sampler& sampler, bool revisit) {
   using Program = samples::SampleProgram<Sampler>;

@@ -1,4 +1,4 @@
-// Walks that change hands between ranks on the GPU: those of one process on the host, bit for bit.
+// Walks that are sent between ranks with GPUs equal those of one process on the host, bit for bit.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -29,14 +29,14 @@ walks::Options share_of(walks::Options options, Instance instances, Instance ran
   return options;
 }
 
-/// What a rank wrote, and did.
+/// The walks and the statistics of one rank.
 struct Share {
   WalkDigest walks;
   RunStats stats;
 };
 
-/// Walks of `sampler` on ranks that each begin a share of them, with or without a set of their edges. Each
-/// has a graph of its own: memory cannot be page-locked twice.
+/// Runs walks of `sampler` on ranks that each start a share of them; `with_set`: with an edge set. Each rank
+/// has its own copy of the graph, since memory cannot be page-locked twice.
 template <class Program, class Sampler>
 std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const Sampler& sampler,
                             const Starts& starts, const walks::Options& walk, bool with_set) {
@@ -62,7 +62,7 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
                                            true, walks::kSlotLookUp, with_set);
     ASSERT_TRUE(plan.has_value());
     EXPECT_EQ(plan->edge_set.size > 0, with_set);
-    plan->batch = (plan->batch + 1) / 2;  // two batches
+    plan->batch = (plan->batch + 1) / 2;  // so that there are two batches
     ThreadDeviceRanks link(rank, meeting);
     walks::ProgramJob<Program, walks::ProgramQueue<walks::cuda::QueueBackend, Program>> job(program);
     const walks::QueuedRun run{{impl, starts, options, &own.walks, own.stats}, job, pages, from.view()};
@@ -72,7 +72,7 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
   return all;
 }
 
-/// Each rank must have what one process makes of its share.
+/// Compares each rank's share with the same share in one process.
 template <class Program, class Sampler>
 void expect_same(int size, const std::function<Graph()>& make, const Sampler& sampler,
                  const walks::Options& walk, bool with_set = false) {
@@ -104,7 +104,7 @@ TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
   for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::UniformWalk{}, {});
 }
 
-/// Walks end long before their last step; rows of the second batch lie where those of the first did.
+/// Walks end long before their last step; rows of the second batch reuse the memory of the first.
 TEST(GpuShard, WalksThatEndEarlyAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -117,7 +117,7 @@ TEST(GpuShard, WalksThatEndEarlyAreThoseOfTheHost) {
   for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::UniformWalk{}, {});
 }
 
-/// Their hooks see where a walk was before.
+/// The hooks of jumps read the walk's previous vertex.
 TEST(GpuShard, JumpsAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -130,7 +130,7 @@ TEST(GpuShard, JumpsAreThoseOfTheHost) {
     expect_same<Program>(size, graph, walks::JumpWalk{Probability::of(walk.probability)}, walk);
 }
 
-/// Without weights, proposals are indices; questions travel, and scans need lists of two ranks.
+/// Without weights, proposals are indices; questions are sent to owners, and scans need lists of two ranks.
 TEST(GpuShard, Node2vecWalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -149,7 +149,7 @@ TEST(GpuShard, Node2vecWalksAreThoseOfTheHost) {
   }
 }
 
-/// Alias slots carry targets, and are made where partitions come to.
+/// Alias slots hold targets, and are built on the rank that receives the partition.
 TEST(GpuShard, WalksByWeightAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

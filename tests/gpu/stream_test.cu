@@ -1,4 +1,4 @@
-// A wait for a GPU has a deadline, and its error names what was waited for. Copies come whole, however large.
+// A wait for a GPU has a deadline, and its error names the awaited operation. Large copies are complete.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST(Stream, GivesUpAtTheDeadline) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-/// Several threads copy what is large and not page-locked.
+/// Several threads copy large memory that is not page-locked.
 TEST(Copies, LargeOnesArriveWhole) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -59,7 +59,7 @@ TEST(Copies, LargeOnesArriveWhole) {
   }
 }
 
-/// The threads' own streams do not wait for it by themselves.
+/// The threads' own streams do not synchronize with the default stream by themselves.
 TEST(Copies, ToTheHostComeBehindTheDefaultStream) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
@@ -74,7 +74,7 @@ TEST(Copies, ToTheHostComeBehindTheDefaultStream) {
   EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](std::uint8_t byte) { return byte == 0x5a; }));
 }
 
-/// What lies beside page-locked memory may begin in its last page: a copy that goes on beyond would fail.
+/// Other memory may begin in the last page of page-locked memory: a copy across its end would fail.
 TEST(Copies, PassMemoryThatIsPageLocked) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

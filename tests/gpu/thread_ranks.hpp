@@ -1,5 +1,5 @@
-// Ranks that are threads of this process and share its GPU, which NCCL does not allow: what the engine makes
-// of ranks with a GPU each can be tested on one. Tests are compiled without CUDA too, and skipped there.
+// Ranks as threads that share one GPU, which NCCL does not allow. They test the engine's code for ranks with
+// a GPU each on a single GPU. Without CUDA, tests compile and are skipped.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,12 @@
 namespace sluice::test {
 
 #if defined(SLUICE_HAVE_CUDA)
-/// Copies within the GPU's memory.
+/// Copies between ranks are copies within the GPU's memory.
 class ThreadDeviceRanks final : public DeviceRanks {
  public:
   ThreadDeviceRanks(int rank, Meeting& meeting) : rank_(rank), meeting_(meeting) {}
 
-  /// As NCCL does it: behind what is on the ranks' streams, and no host waits here.
+  /// As with NCCL, the exchange is ordered behind the ranks' streams, and no host waits.
   void all_gather_ranges(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
                          void* stream) override {
     const auto on = static_cast<cudaStream_t>(stream);
@@ -117,7 +117,7 @@ class ThreadDeviceRanks final : public DeviceRanks {
 };
 #endif
 
-/// Stands for NCCL.
+/// The link that stands for NCCL.
 inline std::unique_ptr<DeviceRanks> make_thread_link([[maybe_unused]] int rank,
                                                      [[maybe_unused]] Meeting& meeting) {
 #if defined(SLUICE_HAVE_CUDA)
@@ -127,8 +127,8 @@ inline std::unique_ptr<DeviceRanks> make_thread_link([[maybe_unused]] int rank,
 #endif
 }
 
-/// Calls body(host, gpu, ranks, link) on each of 2 and of 3 ranks (2 where a sanitizer watches), which have
-/// devices of their own: one thread of the host, and the GPU. The link stands for NCCL.
+/// Calls body(host, gpu, ranks, link) on each of 2 ranks, then of 3 (under a sanitizer 2 only). Each rank has
+/// its own devices: one host thread and the GPU. The link stands for NCCL.
 inline void on_ranks_of_gpu(const std::function<void(const Device& host, const Device& gpu,
                                                      Communicator& ranks, DeviceRanks& link)>& body) {
   for (const int size : {2, 3}) {
@@ -143,8 +143,8 @@ inline void on_ranks_of_gpu(const std::function<void(const Device& host, const D
   }
 }
 
-/// What ranks that share a graph out do, each with a graph of its own (memory cannot be page-locked twice)
-/// and so much memory of the GPU.
+/// The work of one of several ranks that own parts of a graph. Each rank has its own copy of the graph, since
+/// memory cannot be page-locked twice, and `memory` bytes of the GPU.
 using OnRank = std::function<void(int rank, Meeting&, ResidentGraph&)>;
 
 inline void on_ranks(int size, const Graph& graph, const PagingOptions& paging, std::uint64_t memory,

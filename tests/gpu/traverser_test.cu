@@ -1,4 +1,4 @@
-// A GPU's traverser beside the host's: rows and lists of all classes of degrees.
+// A GPU's traverser compared with the host's: rows and lists of all classes of degrees.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-/// Degrees around every threshold, more than a block has lanes.
+/// Degrees around every threshold, and more rows than a block has lanes.
 std::vector<EdgeIndex> offsets_of_rows() {
   const std::vector<EdgeIndex> degrees{0,  1,  2,  3,   15,  16,  17,   31,   32,   33,
                                        48, 63, 64, 511, 512, 513, 2047, 4095, 4096, 9000};
@@ -22,7 +22,7 @@ std::vector<EdgeIndex> offsets_of_rows() {
   return offsets;
 }
 
-/// Some rows have their first hit among the edges that a lane looks at alone, others behind them, or none.
+/// Some rows have their first hit among the edges that a single lane reads; others later, or never.
 struct FirstHit {
   const EdgeIndex* offsets;
   EdgeIndex* taken;
@@ -36,7 +36,7 @@ struct FirstHit {
   }
 };
 
-/// Sums of what some edges have, up to a bound that stops a row.
+/// Sums of the values of edges, up to a bound that stops a row.
 struct SumOfRow {
   using Value = unsigned long long;
   Value* totals;
@@ -72,8 +72,7 @@ struct CountEdges {
 
 class GpuTraverser : public test::OnGpu {
  protected:
-  /// Calls run(traverser, output, offsets, words), and returns `size` words, which were zero, and behind them
-  /// sums[0].
+  /// Calls run(traverser, output, offsets, words). Returns `size` words, initially zero, followed by sums[0].
   template <class Run>
   std::vector<unsigned long long> words_of(std::uint64_t size, const Run& run) const {
     const Buffer<EdgeIndex> there(*gpu_, offsets_.size(), "a test");
@@ -127,7 +126,7 @@ TEST_F(GpuTraverser, ReducesRows) {
   }
 }
 
-/// All vertices, some, and lists in mapped memory, of which it is their address alone that says so.
+/// All vertices, some vertices, and lists in mapped memory, which only their address shows.
 TEST_F(GpuTraverser, GoesOverTheEdgesOfVerticesThatSend) {
   for (const auto& [count, mapped] : {std::pair{rows_, false}, {std::uint64_t{700}, false}, {rows_, true}}) {
     const auto found = words_of(offsets_.back(), [&](auto& traverser, const LaneOutput& output,

@@ -1,4 +1,4 @@
-// Where edges belong in a set: no two share a place, and a set says which lists it knows.
+// Places of edges in a set: no two edges share a place, and a set knows which lists it covers.
 #include "engine/graph/edge_set.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-/// The set of a graph of which only sizes are known; all edges are of vertex 0.
+/// The set of a graph with given sizes only; all edges leave vertex 0.
 EdgeSet shape(std::uint64_t vertices, std::uint64_t edges, bool undirected) {
   std::vector<EdgeIndex> offsets(vertices + 1, edges);
   offsets[0] = 0;
@@ -34,8 +34,8 @@ TEST(EdgeSet, HasAPlaceForEachEdge) {
   }
 }
 
-/// So many vertices that exactness alone asks for buckets: keys have 38 bits, places as many. A function that
-/// cannot be undone would put some of 2^21 keys in one place.
+/// With this many vertices, exactness alone determines the number of buckets: keys have 38 bits, and so have
+/// places. A function that is not invertible would map some of 2^21 keys to one place.
 TEST(EdgeSet, TellsEdgesApartWithTheFewestBuckets) {
   constexpr std::uint64_t kVertices = (1 << 19) - 1, kKeys = 1 << 21;
   const EdgeSet set = shape(kVertices, 1, false);
@@ -85,7 +85,7 @@ TEST(EdgeSet, KnowsNothingWithoutLists) {
   EXPECT_EQ(shape(0, 0, false).has_edge(0, 1), Answer::unknown);
 }
 
-/// Of vertices [10, 20), with one edge.
+/// The set covers vertices [10, 20), and has one edge.
 TEST(EdgeSet, SpeaksForItsListsAlone) {
   EdgeSet set = shape(100, 1, false);
   set.begin = 10, set.end = 20;

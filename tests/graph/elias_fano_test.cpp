@@ -1,4 +1,4 @@
-// Coded lists: every target is read back, and takes no more bits than the code promises.
+// Coded lists: every target is read back, and needs no more bits than the code promises.
 #include "engine/graph/elias_fano.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMostVertices = 0xfffffffe;
 
-/// Codes the list with a word of noise around it, reads all of it, and looks for its targets and others.
+/// Codes a list between two words of noise, reads all of it, and searches for its targets and others.
 void expect_read_back(std::uint64_t vertices, const std::vector<Vertex>& targets) {
   const auto degree = static_cast<std::uint32_t>(targets.size());
   const EliasFano code = EliasFano::of(vertices, degree);
@@ -80,7 +80,7 @@ TEST(EliasFano, TakesTwoBitsMoreThanTheGaps) {
       const double gap = std::log2(static_cast<double>(vertices) / degree);
       const double bits = 32.0 * static_cast<double>(EliasFano::of(vertices, degree).words());
 
-      // A quarter of a bit for the samples, which end with a word, as the list does.
+      // The samples need a quarter of a bit; samples and list each end with a whole word.
       EXPECT_LE(bits, degree * (std::max(gap, 0.0) + 2.25) + 2 * 32) << vertices << ' ' << degree;
     }
   }

@@ -1,4 +1,4 @@
-// Rows, searches and weights of a graph as samplers see it.
+// Rows, searches and weights of a graph as samplers use them.
 #include "engine/graph/graph_view.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(GraphView, HasTheEdgesOfItsListsAndNoOther) {
   }
 }
 
-/// Stores edges in one direction, so that an answer tells which list was searched.
+/// Edges are stored in one direction, so the answer shows which list was searched.
 TEST(GraphView, SearchesTheShorterListWhereTheGraphIsUndirected) {
   const Graph graph = stat::make_graph(5, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {4, 0}}, false);
   GraphView view = view_of(graph);

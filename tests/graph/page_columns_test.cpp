@@ -1,4 +1,4 @@
-// Bytes of an edge's columns, and of what draws look at.
+// Bytes of an edge's columns, and bytes that draws read.
 #include "engine/graph/page_columns.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ TEST(PageColumns, AddUpTheColumnsThatARunReads) {
             4u + 4u + 8u + 8u + 4u);
 }
 
-/// Looks at the middle until nothing is left, and always goes to the longer half.
+/// The number of steps of a binary search that always continues in the longer half.
 std::uint32_t longest_search(std::uint32_t size) {
   std::uint32_t looks = 0;
   for (; size > 0; size /= 2) ++looks;

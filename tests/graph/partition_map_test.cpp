@@ -1,4 +1,4 @@
-// What is here of a graph in partitions, and what its lists answer: yes, no, or that the list is not here.
+// The partitions of a graph that are present, and the answers of lists: yes, no, or absent.
 #include "engine/graph/partition_map.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kNoSlot = PageMap::kNoSlot;
 
-/// A graph whose partitions are here as `slot_of` says; slot s holds a copy of the edges of its partition.
+/// A graph whose partitions are present as `slot_of` says; slot s has a copy of the edges of its partition.
 class Parts {
  public:
   Parts(const Graph& graph, std::vector<std::uint64_t> begins, std::vector<std::uint32_t> slot_of)
@@ -43,7 +43,7 @@ class Parts {
   std::vector<PageView> pages_;              ///< by slot
 };
 
-/// 0 and 1 are in one partition, 2 and 3 in another, 4 and 5, without lists, in a third.
+/// 0 and 1 are in one partition, 2 and 3 in another; 4 and 5, without edges, are in a third.
 Graph directed() {
   return stat::make_graph(6, {{0, 1}, {0, 3}, {1, 2}, {2, 0}, {2, 5}, {3, 3}}, false);
 }

@@ -1,5 +1,5 @@
-// Weights as integers (CONTRACT section 5): max(1, rint(w * 2^(31 - e))), in plain floating point of 64 bits
-// mantissa.
+// Weights as integers (CONTRACT section 5): max(1, rint(w * 2^(31 - e))), in plain floating point with a
+// mantissa of 64 bits.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -29,7 +29,7 @@ std::vector<float> hard_weights() {
   all.push_back(3 * std::numeric_limits<float>::denorm_min());
   all.push_back(std::numeric_limits<float>::max());
   std::mt19937 random(1);
-  for (int i = 0; i < 3000; ++i) {  // any finite positive bits
+  for (int i = 0; i < 3000; ++i) {  // any finite positive bit pattern
     const std::uint32_t bits = random() & 0x7fffffffu;
     if (bits < 0x7f800000u) all.push_back(std::bit_cast<float>(bits));
   }
@@ -49,7 +49,7 @@ TEST(QuantisedWeight, IsTheFormulaForEveryListsExponent) {
   for (const float weight : hard_weights()) {
     if (weight == 0) continue;
     const int own = weight_exponent(weight);
-    for (int above = 0; above < 60 && own + above <= 127; ++above) {  // the list's largest may be far above
+    for (int above = 0; above < 60 && own + above <= 127; ++above) {  // the list's largest may be much larger
       ASSERT_EQ(quantise_weight(weight, own + above), expected(weight, own + above))
           << weight << ' ' << above;
     }
@@ -65,8 +65,8 @@ TEST(QuantisedWeight, KeepsZeroAndLosesNothingPositive) {
 }
 
 TEST(QuantisedWeight, RoundsTiesToEven) {
-  // With exponent 31 a weight is its own value, rounded.
-  EXPECT_EQ(quantise_weight(0.5f, 31), 1u);  // rint gives 0, but nothing positive is lost
+  // With exponent 31, the integer is the rounded weight.
+  EXPECT_EQ(quantise_weight(0.5f, 31), 1u);  // rint gives 0, but positive weights count at least 1
   EXPECT_EQ(quantise_weight(1.5f, 31), 2u);
   EXPECT_EQ(quantise_weight(2.5f, 31), 2u);
   EXPECT_EQ(quantise_weight(3.5f, 31), 4u);

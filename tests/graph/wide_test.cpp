@@ -1,4 +1,4 @@
-// Rows and edges packed into words: what goes in comes out, up to what the bits hold.
+// Rows and edges packed into words are read back, up to the width of their fields.
 #include "engine/graph/wide.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(PackedRow, KeepsOffsetAndDegree) {
   }
 }
 
-/// 2^20 vertices in 21 bits and 2^23 edges in 24 leave 19 for the degree.
+/// 2^20 vertices need 21 bits and 2^23 edges need 24, so 19 remain for the degree.
 constexpr std::uint64_t kVertices = 1u << 20, kEdges = 1u << 23;
 
 TEST(EdgePacking, GivesVerticesAndOffsetsTheBitsThatTheyNeed) {
@@ -37,7 +37,7 @@ TEST(EdgePacking, IsWorthwhileWhileDegreesHaveTwelveBits) {
 
 TEST(EdgePacking, KeepsTargetOffsetAndDegree) {
   const EdgePacking packing = EdgePacking::of(kVertices, kEdges);
-  const std::vector<EdgeIndex> offsets(kVertices + 1, 12345);  // what a look-up would find
+  const std::vector<EdgeIndex> offsets(kVertices + 1, 12345);  // a look-up would find this
   const GraphView none{{kVertices, kEdges, offsets.data(), nullptr, nullptr}};
 
   for (const Vertex target : {Vertex{0}, Vertex{kVertices - 1}}) {

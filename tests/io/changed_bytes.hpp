@@ -1,5 +1,4 @@
-// A file with one byte after the other changed must be read, or refused as bad input: HDF5 must neither crash
-// nor hang on it.
+// Files with one changed byte must be read, or refused as bad input: HDF5 must neither crash nor hang.
 #pragma once
 
 #include <fcntl.h>
@@ -15,7 +14,7 @@
 
 namespace sluice::test {
 
-/// HDF5 reads memory that it freed when a file is damaged, and a sanitizer ends that.
+/// On damaged files HDF5 reads freed memory, at which a sanitizer ends the process.
 constexpr bool kMayDamage = !test::kSanitized;
 
 template <class Read>
@@ -36,15 +35,15 @@ void read_changed(const std::string& path, std::uint64_t bytes, std::uint64_t& a
   }
 }
 
-/// Reads the file with each of its `bytes` changed, in a process that may crash; the first byte that it could
-/// not stand, or `bytes`.
+/// Reads the file once with each of its `bytes` changed, in a child process that may crash. Returns the first
+/// byte whose change ended the child, or `bytes` if none did.
 template <class Read>
 std::uint64_t first_fatal_byte(const std::string& path, std::uint64_t bytes, Read&& read) {
   void* const shared = mmap(nullptr, sizeof bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& at = *static_cast<std::uint64_t*>(shared);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(300);  // a hang ends
+    alarm(300);  // ends a hang
     read_changed(path, bytes, at, read);
     _exit(0);
   }

@@ -1,4 +1,5 @@
-// The same bytes for any memory, threads and batches, within the budget, and nothing left behind.
+// Conversion writes the same bytes with any memory, threads and batches, keeps its budget, and leaves no
+// temporary files.
 #include <algorithm>
 #include <optional>
 
@@ -133,7 +134,7 @@ TEST_F(ConvertBudget, ChargesNoMoreThanItMay) {
 
 TEST_F(ConvertBudget, ABudgetTooSmallSaysWhatIsNeeded) {
   const auto edges = random_edges(10, 100, 17);
-  const HostArray<char> held(5u << 19, "a test");  // 2.5 MiB, and the batch of edges
+  const HostArray<char> held(5u << 19, "a test");  // 2.5 MiB, beside the batch of edges
   test::HostCeiling ceiling;
   try {
     host_budget().set_ceiling(4u << 20);
@@ -152,7 +153,7 @@ TEST_F(ConvertBudget, ABudgetTooSmallSaysWhatIsNeeded) {
 }
 
 TEST_F(ConvertBudget, SparseIdsBeyondTheBudgetAreRankedInPieces) {
-  // 1.6 M ids: a list of 13 MB, of which a quarter of the budget holds a part.
+  // 1.6 M ids: a list of 13 MB, of which a quarter of the budget holds only a part.
   const auto edges = random_edges(std::uint64_t{1} << 40, 800000, 18, 1u << 20);
   ConvertOptions options;
   options.undirected = true;

@@ -1,5 +1,5 @@
-// What the tests of conversion share: an edge source from memory, a folder that must end up clean, and a
-// reference that does in maps and sets what the converter does out of core.
+// Helpers of conversion tests: an edge source in memory, and a folder that must end up clean. A reference
+// implementation with maps and sets does what the converter does out of core.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct InputEdge {
   std::int64_t time = 0;
 };
 
-/// Hands out edges from memory in batches of a given size; throws after `fail_after` edges.
+/// Emits edges from memory in batches of a given size; throws after `fail_after` edges.
 class MemorySource final : public EdgeStream {
  public:
   MemorySource(std::vector<InputEdge> edges, EdgeStreamInfo info, std::size_t batch = 1000)
@@ -69,7 +69,7 @@ inline std::vector<InputEdge> random_edges(std::uint64_t vertices, std::size_t e
   return result;
 }
 
-/// A graph as the reference makes it: rows of (target, weight, time), in order.
+/// One edge of the reference graph; rows are sorted by (target, weight, time).
 struct ReferenceEdge {
   std::uint64_t target;
   float weight;
@@ -145,7 +145,7 @@ inline void expect_rows(const Csr& csr, const std::vector<std::vector<ReferenceE
   }
 }
 
-/// A folder of its own for each test, gone afterwards.
+/// A folder for each test, removed afterwards.
 class ConvertTest : public testing::Test {
  protected:
   ConvertTest() {

@@ -1,4 +1,4 @@
-// What a converted graph holds, against a reference made of maps and sets.
+// Converted graphs compared with a reference made of maps and sets.
 #include "core/host_ceiling.hpp"
 #include "io/convert_fixture.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 class ConvertRules : public ConvertTest {
  protected:
-  /// Converts and compares file and statistics with the reference.
+  /// Converts, and compares file and statistics with the reference.
   void expect_reference(const std::vector<InputEdge>& edges, const EdgeStreamInfo& info,
                         ConvertOptions options) {
     options.force = true;
@@ -36,7 +36,7 @@ class ConvertRules : public ConvertTest {
   }
 };
 
-const EdgeStreamInfo kPlain{{}, false, true, true, "test"};  // both columns are there to be used or not
+const EdgeStreamInfo kPlain{{}, false, true, true, "test"};  // has both columns, which options may ignore
 
 TEST_F(ConvertRules, EveryCombinationOfOptionsEqualsTheReference) {
   const auto edges = random_edges(60, 3000, 5);
@@ -153,7 +153,7 @@ TEST_F(ConvertRules, HugeIdsAfterManySmallOnesLeaveEveryRuleAsItIs) {
 }
 
 TEST_F(ConvertRules, IdsBeyondTheBitmapsShareAreCollectedInAList) {
-  const auto edges = random_edges(300, 4000, 12, 1000003);  // to 3e8: one bit each would pass a 32 MiB budget
+  const auto edges = random_edges(300, 4000, 12, 1000003);  // up to 3e8: one bit each would exceed 32 MiB
   for (const std::optional<bool> compact : {std::optional<bool>(), std::optional(true)}) {
     ConvertOptions options;
     const test::HostCeiling tiny(32u << 20);

@@ -1,4 +1,5 @@
-// Edges that are read while lists are worked on: each list is used once, whole, and never with a fault.
+// Lists are used while the rest of the file is read: each list is used once, complete, and none after a
+// fault.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,8 +20,8 @@ using test::message_of;
 using test::poke;
 using test::values;
 
-/// Lists of 0 to 4 edges, some vertices without any at the begin and at the end, and a hub whose list is
-/// longer than a few blocks that a thread reads.
+/// Lists of 0 to 4 edges, vertices without edges at both ends, and a hub. Its list is longer than several of
+/// the blocks that a thread reads.
 Graph graph_with_hub() {
   constexpr std::uint64_t kVertices = 300'000, kIdle = 1000, kHub = 120'000, kHubDegree = 250'000;
   std::vector<EdgeIndex> offsets{0};
@@ -100,7 +101,7 @@ TEST_P(EdgesToComeTest, FaultsAreThoseOfReadGraphAndNoListWithOneIsUsed) {
   struct Damage {
     const char* dataset;
     EdgeIndex edge;
-    float weight;  // else a target that is none
+    float weight;  // otherwise an invalid target is written
   };
   const EdgeIndex in_hub = expected().out.offsets[120'000] + 100'000, last = expected().edges() - 1;
   for (const auto& [dataset, edge, weight] :
@@ -127,7 +128,7 @@ TEST_P(EdgesToComeTest, FaultsAreThoseOfReadGraphAndNoListWithOneIsUsed) {
 
 TEST_P(EdgesToComeTest, AFileThatEndsEarlyLeavesNoThreadWaiting) {
   const Graph graph = begin_reading(path, {}, GetParam());
-  // What came after the offsets is cut off behind the open file's back.
+  // Cuts off everything behind the offsets while the file is open.
   ASSERT_EQ(::truncate(path.c_str(), static_cast<off_t>(test::dataset_offset(path, "/out/indices") + 4)), 0);
 
   const std::string fault = message_of<InputError>(

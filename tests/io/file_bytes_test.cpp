@@ -1,4 +1,4 @@
-// Reading past the system's cache: the same bytes, wherever a range begins and ends, and nothing is kept.
+// Reads that bypass the page cache give the same bytes for any range, and keep nothing in the cache.
 #include "io/file_bytes.hpp"
 
 #include <fcntl.h>
@@ -23,9 +23,9 @@ namespace {
 
 using test::TemporaryFolder;
 
-constexpr std::uint64_t kSize = (5u << 20) + 1234;  // no multiple of anything
+constexpr std::uint64_t kSize = (5u << 20) + 1234;  // not a multiple of any block size
 
-/// A file that is on the disk and in no cache.
+/// A file that is on the disk but not in the page cache.
 class ColdFile {
  public:
   ColdFile() : content_(kSize, '\0') {
@@ -94,10 +94,10 @@ TEST(FileBytes, NothingStaysInTheCache) {
   EXPECT_EQ(held(), 0u);
   cold.expect_read(cached, 0, kSize);
   EXPECT_TRUE(past.in_cache(0, kSize));
-  cold.expect_read(past, 5, kSize);  // from there
+  cold.expect_read(past, 5, kSize);  // from the cache
 }
 
-/// Reads of these sizes, over and over, until the file ends.
+/// Reads the file in these sizes, repeatedly, until it ends.
 void expect_stream(const ColdFile& cold, std::initializer_list<std::size_t> sizes) {
   FileStream stream(cold.path());
   std::vector<std::byte> all, some;
@@ -121,7 +121,7 @@ TEST(FileStream, ReadsAFileFromFrontToBack) {
 
 TEST(FileStream, ReadsWhatTheCacheHolds) {
   const ColdFile cold;
-  cold.expect_read(FileBytes(cold.path()), 1u << 20, 2u << 20);  // some of it
+  cold.expect_read(FileBytes(cold.path()), 1u << 20, 2u << 20);  // caches a part of the file
   expect_stream(cold, {300000});
 }
 
@@ -140,13 +140,13 @@ TEST(FileStream, EndsWhereAFileWasCutMeanwhile) {
   ASSERT_EQ(stream.read(some), some.size());
   ASSERT_EQ(::truncate(cold.path().c_str(), kSize - 5000), 0);
   const std::size_t got = stream.read(rest);
-  EXPECT_GE(got, kSize - 5000 - some.size());  // what was on its way may have come
+  EXPECT_GE(got, kSize - 5000 - some.size());  // read-ahead may have read some of it before
   EXPECT_EQ(stream.read(rest), 0u);
 }
 
 TEST(FileBytes, AReadAheadLeavesTheFileInTheCache) {
   const ColdFile cold;
-  const FileBytes file(cold.path(), Caching::none);  // which says what the cache holds
+  const FileBytes file(cold.path(), Caching::none);  // reports what the cache holds
   if (!file.bypasses_cache()) GTEST_SKIP() << "this file system has no reads past its cache";
   if (file.in_cache(0, kSize))
     GTEST_SKIP() << "this file system keeps in its cache what it was asked to drop";
@@ -158,14 +158,14 @@ TEST(FileBytes, AReadAheadLeavesTheFileInTheCache) {
   EXPECT_TRUE(file.in_cache(0, kSize));
 }
 
-/// To open a pipe that nobody writes to would never end, and so would this test.
+/// Opening a pipe without a writer would block forever, and so would this test.
 TEST(FileBytes, AReadAheadLeavesAloneWhatIsNoFile) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
   const ReadAhead pipe(folder.file("pipe")), none(folder.file("absent")), directory(folder.file(""));
 }
 
-/// Without memory for a block of its own a thread reads through the cache.
+/// If memory cannot hold a thread's block, the thread reads through the cache.
 TEST(FileBytes, ABudgetTooSmallForABlockIsKept) {
   const ColdFile cold;
   const FileBytes file(cold.path(), Caching::none);

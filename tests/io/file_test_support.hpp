@@ -1,4 +1,4 @@
-// What tests of files share: a folder that goes away, whole-file reads, the one line that an error says.
+// Helpers of file tests: a temporary folder, reads of whole files, and error messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace sluice::test {
 
-/// A fresh folder, removed with all that is in it.
+/// A new folder, removed with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -45,7 +45,7 @@ inline void write_file(const std::string& path, const std::string& content) {
   std::ofstream(path, std::ios::binary) << content;
 }
 
-/// The message of the E that `action` throws, or a note that fails any comparison.
+/// The message of the E that `action` throws; otherwise a text that fails any comparison.
 template <class E, class Action>
 std::string message_of(Action&& action) {
   try {
@@ -58,7 +58,7 @@ std::string message_of(Action&& action) {
   return "no exception";
 }
 
-/// Where the first byte of a contiguous dataset lies.
+/// Offset of the first byte of a contiguous dataset.
 inline std::uint64_t dataset_offset(const std::string& path, const std::string& name) {
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   const hid_t dataset = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
@@ -76,7 +76,7 @@ void poke(const std::string& path, std::uint64_t offset, T value) {
   file.write(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Runs a Python script; false where this Python lacks `modules` ("h5py, scipy").
+/// True if this Python has `modules` ("h5py, scipy").
 inline bool python_has(const std::string& modules) {
   return std::system(("/usr/bin/python3 -c 'import " + modules + "' >/dev/null 2>&1").c_str()) == 0;
 }

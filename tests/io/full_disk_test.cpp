@@ -1,4 +1,4 @@
-// Results and graphs that a disk has no room for.
+// Results and graphs that do not fit on the disk.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
@@ -14,7 +14,7 @@ namespace {
 using test::message_of;
 using test::TemporaryFolder;
 
-/// A file system of 3 MiB, where the user may mount one.
+/// A file system of 3 MiB, if the user may mount one.
 class FullDisk : public ::testing::TestWithParam<ResultFormat> {
  protected:
   void SetUp() override {
@@ -53,7 +53,7 @@ TEST_P(FullDisk, IsReportedAndLeavesNothing) {
 TEST_P(FullDisk, IsReportedWhenOnlyTheLastBytesDoNotFit) {
   if (GetParam() != ResultFormat::h5) GTEST_SKIP() << "matters where a library writes at close";
   const std::vector<std::int64_t> values = counting(1 << 17);
-  for (std::size_t left : {512u, 2048u, 4096u, 8192u, 12288u}) {  // left for what HDF5 writes at the end
+  for (std::size_t left : {512u, 2048u, 4096u, 8192u, 12288u}) {  // free for what HDF5 writes at the end
     test::write_file(place + "/ballast", std::string((3u << 20) - (1u << 20) - left / 4096 * 4096, 'x'));
     const std::string message = message_of<RunError>([&] {
       const auto writer = make_result_writer(place + "/r", GetParam(), false, kAttributes);

@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind,
                          testing::Values(GraphKind::rmat, GraphKind::kronecker, GraphKind::uniform,
                                          GraphKind::grid, GraphKind::ring));
 
-/// Pearson's statistic of counts against probabilities.
+/// Pearson's chi-square statistic of counts and probabilities.
 double chi_square(const std::vector<double>& counts, const std::vector<double>& probabilities) {
   double total = 0, sum = 0;
   for (const double count : counts) total += count;
@@ -140,7 +140,7 @@ TEST(Kronecker, IsAsSkewedAsGraph500AndSpreadsItsHubs) {
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return degree[a] > degree[b]; });
 
   const double isolated = static_cast<double>(std::count(degree.begin(), degree.end(), 0u)) / (1u << scale);
-  EXPECT_NEAR(isolated, 0.28, 0.03);       // what scale 16, edge factor 16 leaves without an edge
+  EXPECT_NEAR(isolated, 0.28, 0.03);       // scale 16 with edge factor 16 isolates this part
   EXPECT_GT(degree[order[0]], 300 * 32u);  // the largest label's share: 2 * 0.76^16 of all ends
   EXPECT_LT(degree[order[0]], 1000 * 32u);
   std::array<int, 4> quarter{};

@@ -1,4 +1,4 @@
-// Checking a graph file: every damaged byte is found, and every structure that is not what the header says.
+// Checks of a graph file find every damaged byte, and every structure that differs from the header.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST_F(GraphCheckTest, AnyFlippedBitOfAnyDatasetIsFound) {
   EXPECT_NO_THROW(check_graph(path));
 }
 
-// ---- graphs whose checksums are right and whose structure is not
+// ---- graphs with correct checksums and a wrong structure
 
 TEST_F(GraphCheckTest, CheckFindsUnsortedLists) {
   Graph graph = full_graph();

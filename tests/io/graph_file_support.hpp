@@ -1,4 +1,4 @@
-// What the tests of the graph file share: two small graphs, and a file that a test may damage.
+// Helpers of graph file tests: two small graphs, and a file that a test may damage.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ class GraphFileTest : public ::testing::Test {
     action(file);
     H5Fclose(file);
   }
-  /// Puts another dataset in the place of one.
+  /// Replaces a dataset by another.
   void replace(const std::string& name, hid_t type, std::vector<hsize_t> shape, const void* data = nullptr,
                hid_t memory = -1) {
     edit([&](hid_t file) {

@@ -1,4 +1,4 @@
-// Reading a graph file: files that are damaged, foreign or none get one line that says so.
+// Files that are damaged, foreign or no graph files are refused with one line that says so.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ TEST_F(GraphReaderTest, InfoTellsTheHeader) {
 }
 
 TEST_F(GraphReaderTest, LeavesInTheFileWhatIsNotAskedFor) {
-  poke(path, offset("/out/data"), -1.0f);  // a fault in what is not read is none
+  poke(path, offset("/out/data"), -1.0f);  // faults in unread data are not found
   const Graph expected = full_graph();
   const GraphColumns columns{.in = true, .weights = false, .times = false};
 
@@ -118,7 +118,7 @@ TEST_F(GraphReaderTest, LockedFileNamesTheSetting) {
   EXPECT_TRUE(message.starts_with(path + ": cannot be locked")) << message;
 }
 
-// ---- HDF5 files that are no graph, or not ours
+// ---- HDF5 files that are not graph files of this program
 
 TEST_F(GraphReaderTest, Hdf5WithoutFormat) {
   delete_attribute("sluice_format");

@@ -1,4 +1,4 @@
-// Writing a graph file: what is written is what is read, and nothing incomplete stays.
+// A written graph file is read back unchanged, and no incomplete file remains.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Shards that are shown as one file, more of them than a process may have open.
+// One file shows more shards than a process may have open.
 #include "io/results/join_shards.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(JoinShards, NeedsOneOpenAtATime) {
   }
   rlimit usual{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
-  // What is open already, and a few.
+  // Allows the files that are open already, and a few more.
   const rlimit few{static_cast<rlim_t>(kShards / 2), usual.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
 

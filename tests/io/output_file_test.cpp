@@ -15,10 +15,10 @@
 
 namespace {
 
-/// What the file system of these tests cannot do, beside the one that is there.
+/// What the simulated file system does not support.
 struct Lacks {
   bool flags = false, links = false;
-  int failing_rename = 0;  ///< the how manieth from here on
+  int failing_rename = 0;  ///< the number of the call to rename, from now on, that fails
 } lacks;
 
 int refused(int reason) {
@@ -28,7 +28,7 @@ int refused(int reason) {
 
 }  // namespace
 
-// The library's calls come here, in place of those of the system's library.
+// These functions replace those of the C library, so that the engine calls them.
 extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
                          unsigned flags) noexcept {
   if (lacks.flags && flags != 0) return refused(EINVAL);
@@ -63,7 +63,7 @@ TEST(OutputFileTest, AppearsOnlyAtCommit) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
-/// Containers have processes of one id, and machines namespaces of one.
+/// Processes of different containers may share an id, and namespaces of different machines too.
 TEST(OutputFileTest, TemporaryLiesBesideAndNamesHostNamespaceAndProcess) {
   const TemporaryFolder folder;
   const OutputFile output(folder.file("a"), false);
@@ -123,7 +123,7 @@ TEST(OutputFileTest, ExistingFileNeedsForce) {
   EXPECT_EQ(read_file(folder.file("a")), "new");
 }
 
-/// On every kind of file system: with flags of renameat2, without (as NFS), and without hard links.
+/// Runs on file systems with the flags of renameat2, without them (as NFS), and without hard links.
 class AnyFileSystem : public testing::TestWithParam<Lacks> {
  protected:
   AnyFileSystem() { lacks = GetParam(); }
@@ -188,7 +188,7 @@ TEST(OutputFileTest, AFailedSwapGivesTheOldResultsTheirNameBack) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
-/// Its name could not be synced, but it is there.
+/// The folder's entry could not be synced, but the file exists.
 TEST(OutputFileTest, AFolderThatMayOnlyBeWrittenIsNoFailure) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("closed"));

@@ -27,7 +27,7 @@ class RankFileTest : public testing::Test {
     writer->commit();
   }
 
-  /// The file that shows two shards as one.
+  /// Writes a file that shows two shards as one.
   std::string write_shards() const {
     const std::vector<io::ShardFile> shards{{folder_.file("0.h5"), "0.h5"}, {folder_.file("1.h5"), "1.h5"}};
     write(shards[0].path, {0.5, 0.25});
@@ -84,7 +84,7 @@ TEST_F(RankFileTest, ShowsTheRanksOfShardsInOrder) {
 
 TEST_F(RankFileTest, TakesNamesOfManyShards) {
   constexpr std::uint64_t kShards = 100;
-  std::string aside;  // leads nowhere, and makes names long: 200 kB in all
+  std::string aside;  // has no effect but long names: 200 kB in all
   for (int i = 0; i < 1000; ++i) aside += "./";
   std::vector<io::ShardFile> shards;
   for (std::uint64_t i = 0; i < kShards; ++i) {

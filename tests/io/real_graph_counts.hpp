@@ -1,4 +1,4 @@
-// The counts of the real graphs, which were measured independently of the readers, where they are there.
+// The counts of the real graphs, which were measured independently of the readers, if they are present.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace sluice::test {
 
-/// By a graph's name; null: the graphs are not there.
+/// Counts by the graph's name; null if the graphs are absent.
 inline nlohmann::json real_graph_counts() {
   const std::filesystem::path file = std::filesystem::path(paths::kSharedData) / "counts.json";
   nlohmann::json counts;

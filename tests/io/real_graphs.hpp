@@ -1,4 +1,4 @@
-// Real graphs, read through the converter, where they are there.
+// Real graphs, read through the converter, if they are present.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 
 namespace sluice::test {
 
-/// Calls body(graph) with each real graph of at most `most_edges` lines. `rule(rules, i)` says how the i-th
-/// is converted beside its loops, which are kept. Skips the test where no graphs are there, and fails it
-/// where they are not more than `fewest`.
+/// Calls body(graph) with each real graph of at most `most_edges` lines. Self-loops are kept; `rule(rules,
+/// i)` sets the other rules of graph i. Skips the test without graphs, and fails it unless there are more
+/// than `fewest`.
 template <class Rule, class Body>
 void for_each_real_graph(std::uint64_t most_edges, int fewest, const Rule& rule, const Body& body) {
   const std::filesystem::path data = paths::kSharedData;
@@ -35,7 +35,7 @@ void for_each_real_graph(std::uint64_t most_edges, int fewest, const Rule& rule,
     try {
       io::convert(*io::open_edge_file((data / name).string(), {}), folder / "graph.h5", rules);
     } catch (const InputError&) {
-      continue;  // the readers' tests say which files are refused, and why
+      continue;  // reader tests cover files that are refused
     }
     body(io::read_graph(folder / "graph.h5", {.in = rules.reverse && !rules.undirected}));
     ++compared;

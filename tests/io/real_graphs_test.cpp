@@ -1,4 +1,4 @@
-// Real graphs, with counts that were measured independently of these readers.
+// Real graphs compared with counts that were measured independently of these readers.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ const std::filesystem::path kData = paths::kSharedData;
 
 struct Counts {
   std::uint64_t edges = 0, least = ~0ull, largest = 0, distinct = 0;
-  std::uint64_t loops = 0;  ///< distinct ones, as the JSON counts them
+  std::uint64_t loops = 0;  ///< distinct self-loops, as the JSON counts them
   friend bool operator==(const Counts&, const Counts&) = default;
   friend std::ostream& operator<<(std::ostream& out, const Counts& c) {
     return out << c.edges << " edges, ids " << c.least << ".." << c.largest << ", " << c.distinct
@@ -27,7 +27,8 @@ struct Counts {
   }
 };
 
-/// Each edge counts in both directions where the file listed both (METIS) and one of them was read.
+/// `listed_twice`: the file lists both directions of an edge (METIS), but the reader emits one. Such an edge
+/// counts twice.
 Counts count(const EdgeBatch& edges, bool listed_twice) {
   Counts c;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> arcs;
@@ -45,7 +46,7 @@ Counts count(const EdgeBatch& edges, bool listed_twice) {
   return c;
 }
 
-/// The JSON has ids as they stand in the file; formats whose ids begin at 1 come out one lower.
+/// The JSON has the ids of the file; readers subtract 1 in formats whose ids begin at 1.
 Counts expected_of(const json& entry) {
   const json& stat = entry.at("stat");
   const std::string kind = entry.at("kind");
@@ -100,7 +101,7 @@ TEST_F(RealGraphsTest, RemarkOnTitlesAndMissingHeaders) {
   EXPECT_EQ(load(kData / "rome99.gr.gz", with_weights()).remark, "");
 }
 
-/// What becomes of every quirky file: so many edges, or refused with a message that holds the text.
+/// The expected result of each unusual file: its number of edges, or a refusal that contains the text.
 struct Quirk {
   std::uint64_t edges;
   std::string refused;
@@ -156,8 +157,7 @@ const std::map<std::string, Quirk> kQuirks = {
     {"lagraph/mangled6.mtx", {0, "'hermitian'"}},
     {"lagraph/mangled7.mtx", {0, "value is missing"}},
     {"lagraph/mangled8.mtx", {0, "size line is '3'"}},
-    // Mangled only by the ranges of a type that GraphBLAS writes into a comment: good Matrix Market all the
-    // same.
+    // Only the ranges of a type in a comment of GraphBLAS are damaged, so the file is valid Matrix Market.
     {"lagraph/mangled_bool.mtx", {12, ""}},
     {"lagraph/mangled_format.mtx", {0, "'array'"}},
     {"lagraph/mangled_int8.mtx", {12, ""}},
@@ -186,7 +186,7 @@ const std::map<std::string, Quirk> kQuirks = {
     {"tiny_01.graph", {22, ""}},
     {"tiny_02.graph", {22, ""}},
     {"tiny_03.graph", {22, ""}},
-    {"tiny_04.graph", {22, ""}},  // three weights a vertex, which the JSON's counter took for neighbours
+    {"tiny_04.graph", {22, ""}},  // three weights a vertex; the JSON counts them as neighbours
 };
 
 TEST_F(RealGraphsTest, HaveAnExpectationForEveryQuirk) {

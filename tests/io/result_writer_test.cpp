@@ -24,7 +24,7 @@ void append(ResultWriter& writer, int dataset, const std::vector<T>& values, std
   writer.append(dataset, values.data(), rows);
 }
 
-/// All element types, one dataset of two axes, one without rows.
+/// All element types, one dataset of two dimensions, and one without rows.
 void write_all_types(ResultWriter& writer) {
   const int walks = writer.declare("walks", ElementType::i32, {3});
   const int wide = writer.declare("wide", ElementType::i64, {});
@@ -103,7 +103,7 @@ TEST(H5ResultsTest, BytesDependOnTheDataAlone) {
   EXPECT_EQ(folder.entries(), 3u);
 }
 
-/// Columns of unequal width lie in the file in one order, and are there before the end.
+/// Columns of unequal width have a fixed order in the file, and are written before the end.
 TEST(H5ResultsTest, ColumnsStreamToBytesThatDependOnTheDataAlone) {
   const TemporaryFolder folder;
   constexpr std::size_t kRows = 700'000;

@@ -1,4 +1,4 @@
-// What tests of result writers write.
+// Data that tests of result writers write.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A set of edges says what lists say: of whole graphs, of ranges of vertices, and where buckets overflow.
+// A set of edges answers as lists do: for whole graphs, for ranges of vertices, and with overflowing buckets.
 #include "engine/memory/tables/edge_set.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ const Device& host() {
   return device;
 }
 
-/// With edges twice, and from vertices to themselves.
+/// A random graph with duplicate edges and self-loops.
 Graph random_graph(std::uint64_t vertices, std::size_t edges, bool directed) {
   std::mt19937 random(7);
   std::vector<stat::Edge> some;
@@ -34,7 +34,7 @@ GraphView view_of(const Graph& graph) {
   return {graph.out.view(), nullptr, !graph.directed};
 }
 
-/// How many pairs of vertices a set does not know; the others are as lists have them.
+/// The number of pairs that a set cannot answer; expects all other answers to equal those of lists.
 std::uint64_t unknown(const Graph& graph, const EdgeSet& set) {
   const GraphView view = view_of(graph);
   std::uint64_t absent = 0;
@@ -59,7 +59,7 @@ TEST_P(EdgeSetInMemoryOf, SaysWhatListsSay) {
 
   const auto set = EdgeSetInMemory::of_whole(resident.impl());
 
-  // About one bucket in fifty has overflowed, and says nothing of what it has no tag for.
+  // About one bucket in fifty has overflowed, and cannot answer for vertices without a tag in it.
   EXPECT_LT(unknown(graph, set.view()), 400 * 400 / 20);
   EXPECT_EQ(set.bytes(), EdgeSet::of(view_of(graph), 0, 400).bytes());
 }

@@ -1,4 +1,4 @@
-// What a round reads in place, and what it has brought.
+// The choice of partitions that a round reads in place or has brought.
 #include "engine/memory/schedule/in_place.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class InPlaceTest : public testing::Test {
     for (std::uint64_t v = 0; v <= kPartitions * kLists; ++v) offsets.push_back(v * kEdges / kLists);
     return offsets;
   }
-  /// Of a round that wants this of partition 1, and nothing of the others.
+  /// The choice of a round that needs `wanted` of partition 1, and nothing of the others.
   std::vector<bool> choose(InPlaceChoice& choice, const ListDemand& wanted, std::uint64_t empty = 0) const {
     return choice.choose(
         std::vector<ListDemand>{{}, wanted, {}, {}}, [&](std::uint32_t p) { return here_.count(p) > 0; },

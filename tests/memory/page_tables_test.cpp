@@ -1,4 +1,4 @@
-// Tables that are made of partitions are those of the whole graph.
+// Tables that are built from partitions equal those of the whole graph.
 #include "engine/memory/tables/page_tables.hpp"
 
 #include <gtest/gtest.h>

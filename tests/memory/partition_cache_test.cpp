@@ -1,5 +1,5 @@
-// Partitions that come to a device and leave it: the order in which they are worked on, what stays, and what
-// is counted. A small graph, and edges that say what was read.
+// Partitions that are brought to a device and evicted: the order of work, the partitions that stay, and the
+// counters. Edges of a small graph show which ones were read.
 #include "engine/memory/partition_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class CountingEdges final : public EdgeSource {
   mutable std::atomic<unsigned> reads{0};
 };
 
-/// Partitions of a list each; the list of partition `longest`, if there is one, exceeds a usual slot.
+/// Partitions of one list each; the list of partition `longest`, if any, exceeds a usual slot.
 class PartitionCacheTest : public testing::Test {
  protected:
   void open(unsigned partitions, unsigned slots, PagingOptions paging = {}, std::uint64_t longest = ~0u,
@@ -59,7 +59,7 @@ class PartitionCacheTest : public testing::Test {
     ASSERT_EQ(cache_->partitions(), partitions);
   }
 
-  /// Works all that waits in what is here, and notes it.
+  /// Does all work that waits for the present partitions, and records them.
   PartitionCache::Work work(Waiting& waiting) {
     return [&](std::span<const std::uint32_t> present) {
       for (const std::uint32_t p : present) {
@@ -82,7 +82,7 @@ class PartitionCacheTest : public testing::Test {
     return worked_;
   }
 
-  /// In order of ids: that in which loads come is theirs.
+  /// Sorted by id, since loads may complete in any order.
   Partitions sweep(const Waiting& waiting) {
     worked_.clear();
     Waiting left = waiting;
@@ -134,7 +134,8 @@ TEST_F(PartitionCacheTest, FillsManySlotsAnewWhereListsAreVisitedOnce) {
   EXPECT_EQ(drain(Waiting(kPartitions, 1)).size(), kPartitions);
 
   EXPECT_EQ(cache_->traffic().partition_transfers, kPartitions);
-  // Even where no more than half of what is under way has ever come, about five are worked on at a time.
+  // At most half of the loads under way may be complete, but about five partitions are still worked on at a
+  // time.
   EXPECT_LE(cache_->traffic().rounds, 20u) << "three at a time would be 28 rounds";
 }
 
@@ -188,7 +189,7 @@ TEST_F(PartitionCacheTest, KeepsPartitionsInUseWhileOthersCome) {
   Waiting left = waiting;
   cache_->drain(left, [&](std::span<const std::uint32_t> present) {
     look_again(present);
-    left[present.front()] = 0;  // the others stay, with their work
+    left[present.front()] = 0;  // the others keep their work
   });
 }
 

@@ -102,7 +102,7 @@ TEST(Scheduler, ReplacesWhateverIsInASlot) {
   EXPECT_EQ(scheduler.loading(), 2u);
 }
 
-/// Ten lists of a hundred edges, a partition each.
+/// Ten partitions, each a list of a hundred edges.
 PartitionPlan ten_partitions() {
   static const std::vector<EdgeIndex> offsets{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000};
   return PartitionPlan(offsets, {0, 4}, 400);
@@ -110,7 +110,7 @@ PartitionPlan ten_partitions() {
 
 TEST(TransportChoice, ReadsInPlaceWhereLittleWaits) {
   const PartitionPlan plan = ten_partitions();
-  // A copy of 400 bytes takes a microsecond, and so do ten reads.
+  // A copy of 400 bytes takes a microsecond, as long as ten reads.
   const TransportChoice choice(plan, {400e6, 10e6}, 1, 1000);
   Waiting waiting(10, 0);
   waiting[2] = 9, waiting[3] = 10, waiting[4] = 1000;
@@ -123,7 +123,7 @@ TEST(TransportChoice, ReadsInPlaceWhereLittleWaits) {
 TEST(TransportChoice, CountsReadsAVisitAndWorkThatComesByAgain) {
   const PartitionPlan plan = ten_partitions();
   const Waiting waiting(10, 6);
-  // Nine tenths of the lists fit the device, or next to none.
+  // The device holds nine tenths of the lists, or almost none.
   const TransportChoice near(plan, {400e6, 10e6}, 1, 3600), far(plan, {400e6, 10e6}, 1, 0);
 
   EXPECT_EQ(near.mapped(waiting).size(), 10u);
@@ -134,11 +134,12 @@ TEST(TransportChoice, CountsReadsAVisitAndWorkThatComesByAgain) {
   EXPECT_EQ(near.mapped(Waiting(10, 1), 1).size(), 10u) << "a few steps come by no more than once";
 }
 
-/// Few steps are read in place, many bring coded lists; beyond a GPU's reach in place pays for a tenth.
+/// Few steps are read in place, while many bring coded lists. Beyond a GPU's reach, reads in place
+/// pay for about a tenth as many.
 TEST(ReadsInPlace, WhereStepsAreFew) {
   PagedPlan coded{ten_partitions()};
   coded.slot_bytes = 256u << 20;
-  coded.brought_bytes = 55e9;  // a second
+  coded.brought_bytes = 55e9;  // takes one second
   constexpr std::uint64_t kNear = 512u << 20, kFar = std::uint64_t{4} << 30;
 
   EXPECT_TRUE(reads_in_place(coded, {}, kNear, 9'000'000, 100));

@@ -1,4 +1,4 @@
-// Slots for partitions: what comes to them, and what becomes of loads when one of them fails.
+// Slots for partitions: what is loaded into them, and other loads if one fails.
 #include "engine/memory/slots.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Fails at the first edge, and gives all others later.
+/// Fails at the first edge, and delivers all others later.
 class FailingEdges final : public EdgeSource {
  public:
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override {
@@ -27,7 +27,7 @@ class FailingEdges final : public EdgeSource {
   void read_weights(EdgeIndex, std::span<float>) const override { throw RunError("there are none"); }
 };
 
-/// The other load ends before anybody asks, and is not counted again.
+/// The other load ends before wait() is called, and must not hide the failure.
 TEST(Slots, TellWhatFailedThoughOthersCameLater) {
   const Device device({DeviceChoice::host, 2});
   const std::vector<EdgeIndex> offsets{0, 1, 2};
@@ -64,7 +64,7 @@ class CountedEdges final : public EdgeSource {
   }
 };
 
-/// A table of a list's edges, that needs both of their columns.
+/// A table of a list's edges that needs both columns.
 std::uint64_t sum_of(EdgeIndex e, Vertex target, float weight) {
   return 1000 * e + target + static_cast<std::uint64_t>(2 * weight);
 }
@@ -75,7 +75,7 @@ struct SourceCase {
 
 class SlotsSources : public testing::TestWithParam<SourceCase> {};
 
-/// A partition that comes a second time is read again, unless it is kept.
+/// A partition that is brought again is read again, unless it is kept.
 TEST_P(SlotsSources, BringAndDeriveAllColumns) {
   const auto [file, keep, weights] = GetParam();
   const Device device({DeviceChoice::host, 2});
@@ -118,7 +118,8 @@ INSTANTIATE_TEST_SUITE_P(Cells, SlotsSources,
                                          SourceCase{true, false, false}, SourceCase{true, false, true},
                                          SourceCase{true, true, false}, SourceCase{true, true, true}));
 
-/// One partition has many short lists, the other few long ones: a slot holds either, not the most of both.
+/// One partition has many short lists, the other few long ones. A slot is as large as the larger partition,
+/// not as the sum of each maximum.
 TEST(Slots, TakeOfCodedListsWhatThePlanSays) {
   constexpr std::uint64_t kShort = 20'000, kLong = 40, kDegree = 1000;
   const Device device({DeviceChoice::host, 2});

@@ -1,5 +1,4 @@
-// Lists that pass through slots: each wanted partition once, with its entries, and nothing brought for
-// nothing.
+// Lists that pass through slots: each needed partition once, with its entries, and no needless transfer.
 #include "engine/memory/sweep_pages.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +19,7 @@ class SweepPagesInSlots : public testing::Test {
       : graph_(generated(io::GraphKind::rmat, 10, false, io::WeightRule::none)),
         pages_(device_, SweepRows(graph_.out.view()), false, {.partitions = 12, .slots = 4}) {}
 
-  /// Wants these partitions, and returns how many were brought for them.
+  /// Requests these partitions, and returns the number of transfers for them.
   std::uint64_t pass(const std::set<std::uint32_t>& wanted) {
     const std::uint64_t before = pages_.traffic().partition_transfers;
     std::set<std::uint32_t> seen;
@@ -67,7 +66,7 @@ TEST_F(SweepPagesInSlots, KeepWhatIsWantedAgain) {
   EXPECT_EQ(pass({3, 5, 7}), 3u);
   EXPECT_EQ(pass({3, 5, 7}), 0u);
   EXPECT_EQ(pass({3, 5, 7, 11}), 1u);
-  EXPECT_EQ(pass({3, 5, 7, 0}), 1u);  // in place of the one that is not wanted any more
+  EXPECT_EQ(pass({3, 5, 7, 0}), 1u);  // replaces the one that is not needed any more
   EXPECT_EQ(pass({3, 5, 7, 0}), 0u);
 }
 
@@ -76,7 +75,7 @@ TEST_F(SweepPagesInSlots, ReadNothingInPlaceOnTheHost) {
   EXPECT_EQ(pages_.traffic().mapped_rounds, 0u);
 }
 
-/// Rows of one rank, whose lists name vertices of all.
+/// Rows of one rank, whose lists contain vertices of all ranks.
 TEST(CodedSweepPages, BringListsInFewerBytes) {
   const Device device({DeviceChoice::host, 2});
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
@@ -108,7 +107,7 @@ TEST(CodedSweepPages, BringListsInFewerBytes) {
   EXPECT_LT(bytes, rows.csr.edges * sizeof(Vertex) / 8 * 7);
 }
 
-/// Short lists stay as they are, and so do those in a file.
+/// Short lists are not coded, nor are lists in a file.
 TEST(CodedSweepPages, AreForLongListsInMemory) {
   const Device device({DeviceChoice::host, 2});
   const Graph graph = generated(io::GraphKind::ring, 16, true, io::WeightRule::none);
@@ -118,7 +117,7 @@ TEST(CodedSweepPages, AreForLongListsInMemory) {
   EXPECT_FALSE(make_coded_lists(device, rows, graph.vertices()));
 }
 
-/// A plan charges the least that the run works with.
+/// A plan charges the least memory that a run needs.
 TEST(PlannedSweepPages, NeedWhatARunNeeds) {
   const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);
   const Device device({DeviceChoice::host, 2});
@@ -133,7 +132,7 @@ TEST(PlannedSweepPages, NeedWhatARunNeeds) {
   EXPECT_THROW(make(device), BudgetError);
 }
 
-/// Offsets say nothing of lists that are yet to be made: two slots hold the longest there may be.
+/// Offsets do not describe lists that are made later, so two slots hold the longest possible list.
 TEST(PlannedSweepPages, HoldTheLongestListThatMayBeMade) {
   const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);
   const Device device({DeviceChoice::host, 2});
@@ -150,7 +149,8 @@ TEST(PlannedSweepPages, HoldTheLongestListThatMayBeMade) {
   EXPECT_GE(slots, 2 * (rows.max_degree + graph.edges() / 12) * sizeof(Vertex));
 }
 
-/// Slots would be host memory as well. What the host reads twice of a list it would count twice.
+/// On the host, slots would use host memory, too. The host may read a list twice, so its reads are not
+/// counted.
 TEST(OpenSweepPages, ReadAllInPlaceOnTheHostAndCountNothing) {
   const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::uniform);
   const std::uint64_t little = graph.edges();

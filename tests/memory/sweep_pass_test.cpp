@@ -1,4 +1,4 @@
-// The order of a sweep, without slots: which partitions come, which leave, and which are worked on.
+// The order of a sweep, without slots: partitions that are loaded, evicted, and worked on.
 #include "engine/memory/schedule/sweep_pass.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using Waiting = std::vector<std::uint64_t>;
 using Loads = std::vector<PartitionLoad>;
 using Partitions = std::vector<std::uint32_t>;
 
-/// A sweep whose loads come at once, in their order: the partitions in order of work.
+/// A sweep whose loads complete at once and in order. Returns the partitions in order of work.
 Partitions order_of(Scheduler& slots, const Waiting& waiting) {
   SweepPass pass(slots, waiting);
   Partitions order;

@@ -1,5 +1,5 @@
-// What each rank does in acc_test.cpp, which starts this program on several: every program on graphs that are
-// hard in some way, of which the ranks own parts, against plain code.
+// The part of each rank in acc_test.cpp, which starts this program on several ranks. Every program runs on
+// hard graphs, of which the ranks own parts, and is compared with plain code.
 #include <gtest/gtest.h>
 
 #include "acc/cases.hpp"
@@ -22,8 +22,8 @@ class AccOnRanks : public testing::Test {
     static const auto all = make_mpi();
     return *all;
   }
-  // Threads that wait for each other on the cores of four ranks would only wait; acc/acc_test.cpp has
-  // several.
+  // Four ranks share the cores, so more threads would only wait for each other. acc/acc_test.cpp tests
+  // several threads.
   const Device device_{{DeviceChoice::host, 1, 0}};
 };
 
@@ -36,7 +36,7 @@ TEST_F(AccOnRanks, FindWhatOneProcessFinds) {
     if (i % 2 == 1) place.paging = {.partitions = 3, .slots = 2};
     const acc::AccGraph search(device_, graph, {.in_edges = true, .weights = true}, place);
     const std::vector<Vertex> sources = some_sources(graph);
-    for (std::size_t j = 0; j < sources.size(); j += 3) {  // a round costs as much as ranks wait for cores
+    for (std::size_t j = 0; j < sources.size(); j += 3) {  // each round waits until all ranks had a core
       const Vertex source = sources[j];
       const OracleSearch expected = oracle_bfs(graph, source);
       for (const acc::AccDirection direction :
@@ -65,7 +65,7 @@ TEST_F(AccOnRanks, FindWhatOneProcessFinds) {
   }
 }
 
-/// The vertices of rank 1 and beyond are reached through another's, round after round.
+/// Consecutive vertices of the path belong to different ranks, so nearly every round crosses between ranks.
 TEST_F(AccOnRanks, CountRoundsOnce) {
   std::vector<stat::Edge> path;
   for (Vertex v = 0; v < 50; ++v) path.push_back({v * 19 % 51, (v + 1) * 19 % 51, 1});

@@ -1,5 +1,4 @@
-// Searches, shortest paths, cores, components and beliefs on several ranks: the bytes that one process
-// writes.
+// Searches, shortest paths, cores, components and beliefs on several ranks give the bytes of one process.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -10,11 +9,11 @@ namespace {
 
 class AccRanks : public MpiTest {
  protected:
-  /// The words for every program that works on any graph.
+  /// The words of every program that runs on any graph.
   static std::vector<std::vector<std::string>> programs(const std::string& source = "1") {
     return {{"bfs", "--source", source}, {"sssp", "--source", source}, {"wcc"}};
   }
-  /// Those of beliefs, with a model for so many vertices.
+  /// The words of bp, with a model for `vertices` vertices.
   std::vector<std::string> beliefs(int vertices) {
     std::ofstream(at("coupling.txt")) << "3 1 1\n1 2 0.5\n1 0.5 4\n";
     std::ofstream priors(at("priors.txt"));
@@ -22,7 +21,7 @@ class AccRanks : public MpiTest {
     return {"bp", "--coupling", at("coupling.txt"), "--priors", at("priors.txt"), "--max-iterations", "20"};
   }
 
-  /// Compares with one process.
+  /// Compares ranks with one process.
   void compare(const std::string& graph, const std::vector<std::string>& program, int ranks,
                const std::vector<std::string>& of_ranks = {}) {
     const auto words = [&](const std::string& output, const std::vector<std::string>& extra) {
@@ -37,7 +36,7 @@ class AccRanks : public MpiTest {
         << program[0] << " of " << graph << " on " << ranks;
   }
 
-  /// Ids with gaps, several components, edges of no length, loops and parallel edges.
+  /// Ids with gaps, several components, edges of length 0, self-loops and parallel edges.
   std::string scattered(const std::vector<std::string>& more) {
     std::ofstream edges(at("edges.txt"));
     for (int v = 0; v < 300; ++v)
@@ -89,7 +88,7 @@ TEST_F(AccRanks, PullPathsAndCores) {
   }
 }
 
-/// Rounds take the directions that one process gives them, and look at the same edges.
+/// Rounds have the directions that they have in one process, and read the same edges.
 TEST_F(AccRanks, PullAsOneProcessDoes) {
   const auto searched = [&](const std::string& file, int ranks, std::vector<std::string> more) {
     const std::vector<std::string> words{"bfs",      file,       "--source", "1",

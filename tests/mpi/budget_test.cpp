@@ -1,5 +1,5 @@
-// Budgets are kept on many ranks too: what ranks receive from each other is in their budgets, and the system
-// counted no more for any of them.
+// Budgets are kept on many ranks: they include what ranks receive, and the system counts no more for any
+// rank.
 #include <nlohmann/json.hpp>
 
 #include <fstream>
@@ -16,11 +16,11 @@ using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
 constexpr std::uint64_t kMiB = 1u << 20;
-/// What no budget counts: the libraries' own buffers, what a broadcast copies, stacks, and pages that malloc
+/// Memory that no budget counts: buffers of libraries, copies for broadcasts, stacks, and pages that malloc
 /// keeps.
 constexpr std::uint64_t kUncounted = 24 * kMiB;
 
-constexpr bool kSystemCounts = !kSanitized;  // not shadow memory
+constexpr bool kSystemCounts = !kSanitized;  // a sanitizer's shadow memory would count
 
 class BudgetOnRanks : public MpiTest {
  protected:
@@ -34,7 +34,7 @@ class BudgetOnRanks : public MpiTest {
     return Json::parse(read_bytes(at("report.json")));
   }
 
-  /// `shared`: bytes of the graph that lie in memory of all ranks; the system counts them for each.
+  /// `shared`: bytes of the graph in memory that all ranks share; the system counts them for each rank.
   void expect_kept(int ranks, Words job, std::uint64_t ceiling, std::uint64_t shared = 0) {
     job.insert(job.begin() + 1, {large(), "--host-memory", std::to_string(ceiling)});
     std::string name = std::to_string(ranks) + " ranks: ";
@@ -73,7 +73,7 @@ TEST_F(BudgetOnRanks, OfWhatRanksTellEachOther) {
     expect_kept(2, job, 24 * kMiB, 33 * kMiB);
 }
 
-/// A job runs in what its report says that it took, and in less it ends with one line, not with more.
+/// A job runs with the memory that its report names; with less it ends with a single line.
 TEST_F(BudgetOnRanks, ARunThatIsTooLargeSaysSo) {
   const auto components = [&](std::uint64_t ceiling) {
     return sluice_on(2, {"wcc", large(), "--device", "host", "--threads", "1", "--quiet", "--host-memory",
@@ -83,8 +83,7 @@ TEST_F(BudgetOnRanks, ARunThatIsTooLargeSaysSo) {
 
   EXPECT_EQ(components(enough).status, 0);
   std::filesystem::remove(at("wcc.h5"));
-  // Lists stay in the file where memory cannot hold them, but their 131,073 offsets and the vertices'
-  // states must be there.
+  // Lists that memory cannot hold stay in the file, but 131,073 offsets and the states of vertices must fit.
   for (const std::uint64_t less : {512u << 10, 1200u << 10}) {
     SCOPED_TRACE(less);
     const auto refused = components(less);
@@ -98,7 +97,7 @@ TEST_F(BudgetOnRanks, ARunThatIsTooLargeSaysSo) {
   }
 }
 
-/// What ranks ask each other for is in the plan, too.
+/// The plan includes the requests that ranks send each other.
 TEST_F(BudgetOnRanks, SamplesOfEdgesRunWhereTheirPlanFits) {
   const std::string file = graph("uniform", 12, {"--edge-factor", "16"});
   for (const Words& size : {Words{"60000", "1"}, Words{"200", "300"}}) {
@@ -123,7 +122,7 @@ TEST_F(BudgetOnRanks, SamplesOfEdgesRunWhereTheirPlanFits) {
   }
 }
 
-/// Of ranks that share out a graph, a refusal names what each of them needs at least, and more ranks.
+/// If ranks share out a graph, a refusal names the least memory of each rank, and suggests more ranks.
 TEST_F(BudgetOnRanks, ARefusalNamesTheNeedOfEachRank) {
   const std::string graph_file = graph("kronecker", 14, {"--undirected", "--weights", "uniform"});
   const auto walk = [&](const std::string& ceiling) {
@@ -143,7 +142,7 @@ TEST_F(BudgetOnRanks, ARefusalNamesTheNeedOfEachRank) {
   EXPECT_EQ(walk("24MiB").status, 0);
 }
 
-/// One rank alone finds too little memory: the other one has no list.
+/// Only one rank has too little memory, since the other has no list.
 TEST_F(BudgetOnRanks, ARefusalOfOneRankNamesTheNeed) {
   std::ofstream(at("edges.txt")) << "0 1\n0 2\n";
   run({"convert", at("edges.txt"), at("graph.h5"), "--quiet"});
@@ -156,7 +155,7 @@ TEST_F(BudgetOnRanks, ARefusalOfOneRankNamesTheNeed) {
       << refused.err;
 }
 
-/// With what a refusal names for any part of the work, or without parts names at all, a job of ranks works.
+/// A job of ranks runs with the memory that a refusal names for any part of the work, or for the whole job.
 TEST_F(BudgetOnRanks, WorksWithWhatARefusalNames) {
   const std::string large_graph = graph("kronecker", 11, {}), small = graph("ring", 6, {}),
                     undirected = graph("kronecker", 12, {"--undirected"});

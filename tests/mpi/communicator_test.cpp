@@ -1,4 +1,4 @@
-// The communicator over MPI: on_ranks.cpp holds what each rank does and expects.
+// The communicator over MPI. on_ranks.cpp has the actions and expectations of each rank.
 #include "mpi/ranks.hpp"
 #include "paths.hpp"
 

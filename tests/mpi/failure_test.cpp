@@ -1,4 +1,4 @@
-// However a rank fails, all ranks end soon, with one line, its exit status, and nothing left behind.
+// However a rank fails, all ranks end soon, with one line and its exit status, and leave no file.
 #include <sys/mount.h>
 
 #include <random>
@@ -23,7 +23,7 @@ std::vector<std::string> lines_of_sluice(const std::string& err) {
 
 class RankFailure : public MpiTest {
  protected:
-  /// The job must end with `status`, one line that holds `words`, and nothing new in the folder.
+  /// The job must end with `status` and one line that contains `words`, and leave no new file in the folder.
   void refuse_on_ranks(int status, const std::string& words, std::vector<std::string> command) {
     const auto before = folder_.names().size();
     const auto finished = Process(std::move(command)).wait(std::chrono::seconds(30));
@@ -41,7 +41,7 @@ class RankFailure : public MpiTest {
     return on_ranks(ranks, program);
   }
 
-  /// Two ranks, of which the second has these options besides.
+  /// A job of two ranks, the second of which has these additional options.
   std::vector<std::string> walk_with_other_second(const std::vector<std::string>& more) {
     auto words = walk_on(1, {});
     words.insert(words.end(), {":", "-n", "1", paths::kProgram, "walk", graph(), "--output", at("x.h5")});
@@ -66,8 +66,8 @@ TEST_F(RankFailure, RanksMustAgree) {
   refuse_on_ranks(2, "rank 0 has --seed '1', rank 1 has --seed '2'", walk_with_other_second({"--seed", "2"}));
 }
 
-/// Before one of them asks for what the others do not: a search reads in-edges as its options and its file
-/// say.
+/// Ranks must compare their options and files before they communicate: whether a search reads in-edges
+/// depends on both.
 TEST_F(RankFailure, RanksMustAgreeBeforeTheyMeet) {
   const std::string both = graph("rmat", 8, {"--reverse"}), out_alone = at("out_alone.h5");
   run({"generate", "rmat", "--scale", "8", "--output", out_alone, "--quiet"});
@@ -86,7 +86,7 @@ TEST_F(RankFailure, RanksMustAgreeBeforeTheyMeet) {
                   unlike(search(both, {"--direction", "push"}), search(both, {})));
   refuse_on_ranks(2, "the ranks have different options", unlike(search(both, {}), search(out_alone, {})));
   refuse_on_ranks(2, "the ranks have different options", unlike(search(out_alone, {}), search(both, {})));
-  // As on nodes with disks of their own: files of one name.
+  // Nodes may have disks of their own, with different files of one name.
   for (const auto& [rank, file] : {std::pair{"0", both}, std::pair{"1", out_alone}}) {
     std::filesystem::create_directory(at(rank));
     std::filesystem::copy_file(file, at(rank) + "/g.h5");
@@ -97,8 +97,8 @@ TEST_F(RankFailure, RanksMustAgreeBeforeTheyMeet) {
       on_ranks(2, {"sh", "-c", "cd " + at("") + "$OMPI_COMM_WORLD_RANK && exec " + paths::kProgram + words}));
 }
 
-/// By default what is free differs from rank to rank, and so do the hosts' ceilings. Which rank lacks the
-/// device's memory has nothing to do with that.
+/// By default free memory differs between ranks, and so do the hosts' budgets. The rank that lacks device
+/// memory is independent of that.
 TEST_F(RankFailure, LackOfMemoryIsSaidByTheRankThatLacksIt) {
   const std::string file = graph("kronecker", 8, {"--undirected"});
   for (const bool last_has_more : {false, true}) {
@@ -132,7 +132,7 @@ TEST_F(RankFailure, LackOfMemoryIsSaidByTheRankThatLacksIt) {
 }
 
 TEST_F(RankFailure, FilesOfOneNameMustBeTheSame) {
-  // As on nodes with disks of their own: each rank has its folder, and as many changes in it.
+  // Nodes may have disks of their own: each rank has a folder with equally many changes.
   for (const char* rank : {"0", "1"}) {
     std::filesystem::create_directory(at(rank));
     write_bytes(at(rank) + "/insert.txt", std::string(rank) + " 300\n");
@@ -173,7 +173,7 @@ TEST_F(RankFailure, AFullDisk) {
 
 constexpr int kTrials = unless_sanitized(20, 3);
 
-/// A job of a second or two, most of it drawing, little of it writing.
+/// A job of a second or two that draws much and writes little.
 class LongJob : public RankFailure {
  protected:
   std::vector<std::string> words(const char* walks_per_vertex = "80") {
@@ -200,21 +200,20 @@ class LongJob : public RankFailure {
     return on_ranks(3, all);
   }
 
-  /// Three ranks that take one second without a sign of life for the end, and no time to work for it.
+  /// Three ranks that wait one second for a rank that shows no sign of life.
   std::vector<std::string> impatient_job(const char* walks_per_vertex) {
     auto all = job("x.h5", walks_per_vertex);
     all.insert(all.begin() + 1, {"-x", "SLUICE_PATIENCE=1"});
     return all;
   }
-  /// Waits until all of them are at work: the graph, the report, the output, and a folder for shares.
+  /// Waits until all ranks work: the graph, the report, the output and a folder for shares exist.
   std::vector<pid_t> at_work(const Process& process) {
     EXPECT_TRUE(process.reaches([&] { return folder_.names().size() == 4; }));
     return ranks_of(process.id());
   }
 
-  /// The ranks that mpirun has started by now and that it knows. Of a process that is killed while the two
-  /// meet, Open MPI 4.1.4 does not always say which rank it was, and it may wait forever. Sluice itself has
-  /// not begun by then.
+  /// The ranks that mpirun has started and connected to. If a process is killed while it connects, Open MPI
+  /// 4.1.4 does not always name its rank, and may wait forever. Sluice itself has not begun by then.
   static std::vector<pid_t> ranks_of(pid_t mpirun) {
     std::vector<pid_t> ranks;
     std::istringstream children(
@@ -222,7 +221,7 @@ class LongJob : public RankFailure {
     for (pid_t child = 0; children >> child;) {
       const std::string process = "/proc/" + std::to_string(child);
       if (read_bytes(process + "/comm") != "sluice\n") continue;
-      // Open MPI loads how ranks send to each other once it has met mpirun.
+      // Open MPI loads its transport between ranks after it has connected to mpirun.
       if (read_bytes(process + "/maps").find("mca_pml") != std::string::npos) ranks.push_back(child);
     }
     return ranks;
@@ -261,13 +260,13 @@ TEST_F(LongJob, AKilledRankIsNamedAndEndsTheOthers) {
     const auto finished = process.wait(std::chrono::seconds(30));
 
     const auto lines = lines_of_sluice(finished.err);
-    if (std::filesystem::exists(at("x.h5"))) {  // it came too late
+    if (std::filesystem::exists(at("x.h5"))) {  // the kill came too late
       EXPECT_EQ(read_bytes(at("x.h5")), read_bytes(at("alone.h5")));
       EXPECT_EQ(finished.err.find("no output was written"), std::string::npos) << finished.err;
     } else {
       EXPECT_NE(finished.status, 0) << finished.err;
       EXPECT_LT(finished.status, 128 + 64) << "it hung";
-      // By mpirun itself where the ranks did not know each other yet.
+      // mpirun names the rank if the ranks were not connected yet.
       EXPECT_NE(finished.err.find("rank " + std::to_string(victim)), std::string::npos) << finished.err;
       EXPECT_LE(lines.size(), 1u) << finished.err;
       named += lines.size() == 1 && lines[0].find("was killed") != std::string::npos;
@@ -295,8 +294,7 @@ TEST_F(LongJob, AStoppedRankIsNamedAndEndsTheOthers) {
   EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
 }
 
-/// The moment when the output has its name and the ranks have not ended yet: not even SIGKILL makes it
-/// undone.
+/// The rank is killed after the output has its name and before the ranks end: the output must stay.
 TEST_F(LongJob, OutputThatIsThereIsNotDenied) {
   int spoken = 0;
   for (int trial = 0; trial < 4; ++trial) {
@@ -318,7 +316,7 @@ TEST_F(LongJob, OutputThatIsThereIsNotDenied) {
   RecordProperty("lines", spoken);
 }
 
-/// One rank alone is asked to stop, and is too busy to answer: the others do not take it for killed.
+/// Only one rank is asked to stop, and is too busy to answer; the others must not report it as killed.
 TEST_F(LongJob, ARankThatIsAskedToStopIsNotLost) {
   Process process(job("x.h5", "1000"));
   const auto ranks = at_work(process);
@@ -332,7 +330,7 @@ TEST_F(LongJob, ARankThatIsAskedToStopIsNotLost) {
   EXPECT_NE(lines[0].find("stopped on request; no output was written"), std::string::npos) << lines[0];
 }
 
-/// As a batch system does that needs the machine for something else.
+/// A batch system suspends a job if it needs the machine for something else.
 TEST_F(LongJob, ASuspendedJobGoesOn) {
   Process process(impatient_job("20"));
   const auto ranks = at_work(process);
@@ -346,7 +344,7 @@ TEST_F(LongJob, ASuspendedJobGoesOn) {
   EXPECT_TRUE(std::filesystem::exists(at("x.h5")));
 }
 
-/// All queries of rank 1 take no time, those of rank 0 more than its silence may last.
+/// All queries of rank 1 are short; those of rank 0 take longer than a rank may be silent.
 TEST_F(RankFailure, AWorkingRankIsWaitedFor) {
   const std::string g = graph("rmat", 12, {"--reverse"});
   std::string queries;

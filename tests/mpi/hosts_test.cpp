@@ -1,4 +1,4 @@
-// Ranks on four hosts, of one rank each, that reach each other by TCP alone (scripts/hosts): the bytes of one
+// Ranks on four hosts, one on each, that communicate by TCP only (scripts/hosts), give the bytes of one
 // process.
 #include <array>
 #include <chrono>
@@ -16,10 +16,11 @@ namespace {
 
 constexpr int kHosts = 4;
 using Parts = std::array<std::pair<const char*, int>, 2>;
-/// Of the matrix, and how many cells that is. A sanitizer takes ten times as long: it sees two kinds.
+/// Parts of the matrix and their numbers of cells. A sanitizer is ten times slower, so it runs two kinds
+/// only.
 constexpr Parts kParts =
     unless_sanitized(Parts{{{"walk", 301}, {"sample", 289}}}, Parts{{{"biased", 38}, {"snowball", 38}}});
-/// What scripts/hosts ends with where it can make none.
+/// The exit status of scripts/hosts if it cannot make hosts.
 constexpr int kNoHosts = 77;
 
 class OnHosts : public MpiTest {
@@ -33,7 +34,7 @@ class OnHosts : public MpiTest {
   }
 
   static Finished on_hosts(std::vector<std::string> program) {
-    // As on_ranks().
+    // The environment of on_ranks().
     std::vector<std::string> words{"/usr/bin/env", "ASAN_OPTIONS=detect_leaks=0",
                                    std::string(paths::kSource) + "/scripts/hosts", std::to_string(kHosts)};
     words.insert(words.end(), program.begin(), program.end());

@@ -1,5 +1,5 @@
-// What each rank does in shard_test.cpp, which starts this program on several: every job on a graph that the
-// ranks share out, and on the whole graph.
+// The part of each rank in shard_test.cpp, which starts this program on several ranks. Every job runs on a
+// graph that the ranks share out, and on the whole graph.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -22,7 +22,7 @@ class JobsOnRanks : public testing::Test {
     return *all;
   }
 
-  /// Every rank runs all instances of a job, and expands what the others ask.
+  /// Every rank runs all instances of a job, and expands the entries that the others send.
   static void expect_same(const std::vector<Job>& jobs, ResidentGraph& whole, ResidentGraph& shared) {
     for (const Job& job : jobs) {
       if (job.name.find("/wide") != std::string::npos) continue;
@@ -106,7 +106,7 @@ TEST_F(JobsOnRanks, PoolsOfAUsersOwn) {
   expect_same_pools(PickyPool{});
 }
 
-/// Ranks whose partitions have no list at all, and lists that have a partition of their own.
+/// Some ranks own no list, and some partitions are a single list.
 TEST_F(JobsOnRanks, RanksThatOwnNothing) {
   const Graph graph = scattered(5);
   Device device({DeviceChoice::host, 1, 0});
@@ -123,7 +123,7 @@ TEST_F(JobsOnRanks, RanksThatOwnNothing) {
   expect_same(jobs, whole, shared);
 }
 
-/// So far that an entry cannot number the instances of all ranks.
+/// Instances of ranks are so far apart that an entry cannot number all of them.
 TEST_F(JobsOnRanks, InstancesFarApart) {
   constexpr Instance kShare = Instance{3} << 31;
   const Graph graph = scattered(1000);
@@ -142,7 +142,7 @@ TEST_F(JobsOnRanks, InstancesFarApart) {
   EXPECT_TRUE(digest == expected);
 }
 
-/// Through the hosts, in pieces shorter than what goes from one rank to another.
+/// Columns are sent through the hosts, in pieces shorter than the data between two ranks.
 TEST_F(JobsOnRanks, ColumnsTravelInPieces) {
   const Device device({DeviceChoice::host, 1, 0});
   const auto me = static_cast<std::uint64_t>(ranks().rank()),
@@ -180,7 +180,7 @@ TEST_F(JobsOnRanks, ColumnsTravelInPieces) {
   }
 }
 
-/// A batch that does not fit one rank is grown again by all.
+/// If a batch does not fit on one rank, all ranks grow it again.
 TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
   struct Case {
     int instances;
@@ -204,7 +204,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
     SampleDigest expected, digest;
     sampling::run_samples(whole, random_starts(instances), options, &expected);
     const RunStats undisturbed = sampling::run_samples(shared, random_starts(instances), options, nullptr);
-    // After the first batch nothing more is to be had on one rank.
+    // After the first batch, one rank has no free memory left.
     std::uint64_t taken = 0;
     options.progress = [&](Instance, Instance) {
       if (ranks().is_root() || taken > 0) return;
@@ -216,7 +216,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
 
     EXPECT_TRUE(digest == expected);
     EXPECT_GT(stats.batches, 2u);
-    // Partitions, all of which fit, come anew when a batch is grown again.
+    // All partitions fit, so they are brought again only if a batch is grown again.
     EXPECT_GT(stats.partition_transfers, undisturbed.partition_transfers) << "no batch was grown again";
     EXPECT_LE(device.memory().peak(), ceiling);
     device.memory().release(taken);

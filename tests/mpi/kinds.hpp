@@ -6,7 +6,7 @@
 
 namespace sluice::test {
 
-/// The command and its options, but for the graph, on graphs of some hundred vertices or more.
+/// The command and its options without the graph, for graphs of some hundred vertices or more.
 struct Kind {
   const char* name;
   std::vector<std::string> arguments;

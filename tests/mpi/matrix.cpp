@@ -1,17 +1,17 @@
-// Every kind x {replicate, shard} x {in memory, 2, 7, 64 partitions} x {copied, mapped, file} x
-// numbers of slots, and where lists may come coded, that too, on as many ranks as it is started on: each
-// cell must give the file of one process with the graph in memory. A launch takes half a second and more, so
-// one runs all cells, by the program's own commands.
+// Every kind x {replicate, shard} x {in memory, 2, 7, 64 partitions} x transports x numbers of slots, on any
+// number of ranks. Transports are copied, mapped and file; with shard they are auto and file. Kinds that can
+// read coded lists run with them, too. Each cell must give the file of one process with the graph in memory.
+// A launch takes half a second or more, so one launch runs all cells, through the program's own commands.
 //
 //   matrix prepare FOLDER VERTICES
-//     makes graphs there, and each kind's file of one process
+//     writes graphs to FOLDER, and each kind's file of one process
 //   mpirun -n RANKS matrix run FOLDER [--only NAME] [OPTION...]
-//     runs the cells; each job gets the options too
+//     runs the cells; each job has these options, too
 //   matrix kinds
-//     prints their names
+//     prints the names of kinds
 //
-// NAME is walk, sample or a kind's. It names each cell that differs, says how many there were, and ends as
-// the program does. matrix_test.cpp runs it on the host, scripts/gpu-ranks on GPUs.
+// NAME is walk, sample or the name of a kind. `run` prints each cell that differs and the number of cells,
+// and ends with the program's exit status. matrix_test.cpp runs it on the host, scripts/gpu-ranks on GPUs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -36,13 +36,13 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// A kind, and the graph that it is called for.
+/// A kind, and the graph that it runs on.
 struct OnGraph {
   Kind kind;
   std::string graph = "directed.h5";
 
-  /// Does it work on coded lists? A bias needs the lists as they are, except of walks; so do kinds that look
-  /// at all lists of a pool or a frontier, or at edges by their positions.
+  /// True if the kind can read coded lists. A bias needs plain lists, except in walks. Kinds that read all
+  /// lists of a pool or a frontier, or edges by position, need them too.
   bool may_be_coded() const {
     const std::string& name = kind.arguments[2];
     return kind.arguments[0] == "walk"
@@ -52,7 +52,7 @@ struct OnGraph {
   }
 };
 
-/// Each kind on a directed graph; and where weights, or edges that lead back, take it another way, once more.
+/// Each kind on a directed graph, and again if weights or an undirected graph use other code.
 std::vector<OnGraph> matrix_kinds() {
   std::vector<OnGraph> kinds;
   for (const Kind& kind : all_kinds()) kinds.push_back({kind});
@@ -65,7 +65,7 @@ std::vector<OnGraph> matrix_kinds() {
   return kinds;
 }
 
-/// A kind that is new to the program must be given a row here.
+/// A new kind of the program needs a row here.
 template <class E, std::size_t N>
 void require_all(const std::array<apps::Name<E>, N>& names, const std::vector<OnGraph>& kinds) {
   for (const auto& name : names) {
@@ -76,7 +76,7 @@ void require_all(const std::array<apps::Name<E>, N>& names, const std::vector<On
   }
 }
 
-/// One way to run a job that may change no bit of its result.
+/// A way to run a job that must not change any bit of its result.
 struct Cell {
   std::string distribution;
   int partitions = 0;  ///< 0: in memory
@@ -95,8 +95,8 @@ struct Cell {
   }
 };
 
-/// The matrix of a kind. Slots are few or, where ranks share the graph out, enough for all too. Coded lists
-/// are copied, from host memory.
+/// The cells of a kind. There are few slots or, if ranks share the graph out, also enough for all partitions.
+/// Coded lists are copied from host memory.
 std::vector<Cell> cells_of(const OnGraph& row) {
   std::vector<Cell> cells{{"replicate"}};
   const auto add = [&](const char* distribution, int partitions, const std::vector<std::string>& transports,
@@ -106,7 +106,7 @@ std::vector<Cell> cells_of(const OnGraph& row) {
     }
   };
   for (const int partitions : {2, 7, 64}) add("replicate", partitions, {"copied", "mapped", "file"}, 2, 3);
-  // Ranks read their parts of the file, and keep them unless the file is asked for.
+  // Ranks read their parts of the file, and keep them unless the transport is `file`.
   for (const int partitions : {0, 2, 7, 64}) add("shard", partitions, {"auto", "file"}, 0, 3);
   if (row.may_be_coded())
     for (const int partitions : {2, 7, 64}) cells.push_back({"replicate", partitions, "copied", 3, "coded"});
@@ -131,8 +131,7 @@ Words words_of(const OnGraph& row, const std::string& folder, const std::string&
   return words;
 }
 
-/// Dead ends, hubs, weights of zero, lists with no other, neighbours that stand there twice; behind them
-/// vertices without any edge.
+/// Dead ends, hubs, weights of zero, lists of zeros alone, duplicate neighbours; then vertices without edges.
 Graph hard_graph(std::uint64_t vertices) {
   Graph graph = scattered(vertices);
   HostArray<EdgeIndex> offsets(vertices + vertices / 10 + 1);
@@ -142,7 +141,7 @@ Graph hard_graph(std::uint64_t vertices) {
   return graph;
 }
 
-/// An R-MAT, of at most so many vertices.
+/// An R-MAT graph of at most `vertices` vertices.
 Graph undirected_graph(std::uint64_t vertices) {
   io::GenerateOptions options;
   options.kind = io::GraphKind::rmat, options.scale = 1, options.edge_factor = 8;
@@ -163,7 +162,7 @@ void prepare(const std::string& folder, std::uint64_t vertices) {
   }
 }
 
-/// What is wrong with a cell, by its file and its report; empty if nothing is. Rank 0 asks.
+/// The fault of a cell, by its file and its report; empty without fault. Called on rank 0.
 std::string fault_of(const OnGraph& row, const Cell& cell, const std::string& expected,
                      const std::string& output) {
   if (bytes_of(output + ".h5") != expected) return "another file";
@@ -174,21 +173,21 @@ std::string fault_of(const OnGraph& row, const Cell& cell, const std::string& ex
   const auto sent = report["entries_sent"].get<std::uint64_t>();
   if (report["entries_received"] != sent) return "entries that were lost";
   const bool travels = cell.distribution == "shard" && ranks > 1;
-  // GPUs of one machine read each other's lists for samples of a traversal: none travels.
+  // GPUs of one machine read each other's lists for traversal samples, so no entry is sent.
   const std::string& kind = row.kind.arguments[2];
   const bool reads = !report["device"].get<std::string>().starts_with("host") && cell.partitions == 0 &&
                      cell.slots == 0 && (kind == "neighbor" || kind == "forest-fire" || kind == "snowball");
   if (travels && sent == 0 && reads) return "";
   if (travels != (sent > 0)) return fmt::format("{} entries sent", sent);
-  // Edges are drawn by their positions, so no rank brings a partition. Samples of sharded layers cut one a
-  // rank at least; and long lists leave a few parts of many without any.
+  // Edges are drawn by position, so no rank brings a partition. Samples of sharded layers cut at least one
+  // partition a rank. Long lists leave a few of many partitions empty.
   if (std::string(row.kind.name) == "edge") return "";
   const int asked = cell.partitions, most = travels ? std::max(asked, ranks) : asked;
   if (asked > 0 && (cut > most || cut < asked - asked / 8)) return fmt::format("{} partitions", cut);
   return "";
 }
 
-/// All cells of a kind. Returns how many differ, on rank 0.
+/// Runs all cells of a kind. Returns the number of cells that differ, on rank 0.
 std::size_t differing(const OnGraph& row, const std::vector<Cell>& cells, const std::string& folder,
                       const Words& more) {
   const std::string expected = bytes_of(folder + "/" + row.kind.name + ".h5");

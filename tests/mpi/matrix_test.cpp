@@ -1,4 +1,4 @@
-// The whole matrix of what may change no bit, on this machine's cores: see matrix.cpp, which this starts.
+// The matrix of all settings that must not change a bit, on the cores of this machine: starts matrix.cpp.
 #include "mpi/ranks.hpp"
 #include "paths.hpp"
 #include "sanitized.hpp"
@@ -6,10 +6,10 @@
 namespace sluice::test {
 namespace {
 
-/// Of a kind: the graph whole, 3 numbers of partitions x 3 transports x 2 numbers of slots under replicate,
-/// and 4 x 2 x 2 under shard.
+/// Cells of a kind: the whole graph, 3 partitions x 3 transports x 2 slots under replicate, and 4 x 2 x 2
+/// under shard.
 constexpr int kCellsOfAKind = 1 + 3 * 3 * 2 + 4 * 2 * 2;
-/// Where lists may come coded, 3 numbers of partitions.
+/// Cells with coded lists: 3 numbers of partitions.
 constexpr int kCodedCells = 3;
 
 /// Hundreds of jobs, on cores that may be shared with other tests.
@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kLimit{580};
 
 class Matrix : public MpiTest {
  protected:
-  /// Graphs and files of one process with the graph in memory.
+  /// Makes the graphs, and the files of one process with the graph in memory.
   void SetUp() override {
     MpiTest::SetUp();
     if (IsSkipped()) return;
@@ -25,7 +25,7 @@ class Matrix : public MpiTest {
     ASSERT_EQ(finished.status, 0) << finished.err;
   }
 
-  /// The cells of `name` on `ranks` ranks, with `more` options.
+  /// Runs the cells of `name` on `ranks` ranks, with `more` options.
   Finished cells(int ranks, const std::string& name, const std::vector<std::string>& more = {}) {
     std::vector<std::string> words{paths::kMatrix, "run", folder_.path().string(), "--only", name,
                                    "--device",     "host"};
@@ -42,11 +42,11 @@ class Matrix : public MpiTest {
 struct Part {
   int ranks;
   const char* name;
-  int kinds;  ///< rows of it, some kinds having two
-  int coded;  ///< those of them that work on coded lists
+  int kinds;  ///< its rows; some kinds have two
+  int coded;  ///< rows that can read coded lists
 };
 
-/// Names of tests hold no address then.
+/// Without this, names of tests would contain an address.
 void PrintTo(const Part& part, std::ostream* out) {
   *out << part.name << " on " << part.ranks << " ranks";
 }
@@ -84,7 +84,7 @@ TEST_F(Matrix, SeesAnotherSeed) {
       << finished.out;
 }
 
-/// In the file that is expected: the datasets are compared, and not only what stands around them.
+/// Changes a number in the expected file, to show that datasets are compared and not only metadata.
 TEST_F(Matrix, SeesOneOtherNumber) {
   const hid_t file = H5Fopen(at("uniform.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   const hid_t walks = H5Dopen2(file, "walks", H5P_DEFAULT);
@@ -102,7 +102,7 @@ TEST_F(Matrix, SeesOneOtherNumber) {
       << finished.out;
 }
 
-/// A name that no row has would otherwise be a matrix without cells.
+/// A name without a row must not pass as a matrix without cells.
 TEST_F(Matrix, RefusesToRunNothing) {
   const auto finished = cells(1, "nobody");
 

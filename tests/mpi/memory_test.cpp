@@ -1,4 +1,4 @@
-// What a rank holds of a graph that is shared out falls with the number of ranks, in every family.
+// In every family, the memory of a rank for a graph that is shared out falls with the number of ranks.
 #include <fstream>
 #include <nlohmann/json.hpp>
 

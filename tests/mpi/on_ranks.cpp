@@ -1,4 +1,4 @@
-// What each rank does in communicator_test.cpp, which starts this program on several.
+// The part of each rank in communicator_test.cpp, which starts this program on several ranks.
 #include "engine/exchange/communicator.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-/// What ranks send each other: its length depends on who sends to whom, and may be nothing.
+/// The message between two ranks: its length depends on both, and may be 0.
 std::string message(int from, int to) {
   std::string text;
   for (int i = 0; i < 37 * from + 11 * to - 11; ++i) text += static_cast<char>(from * 31 + to * 7 + i);
@@ -24,7 +24,7 @@ std::string message(int from, int to) {
 class OnRanks : public testing::Test {
  protected:
   static Communicator& ranks() {
-    // Pieces so short that every message has several.
+    // Pieces are so short that every message has several.
     static const auto all = make_mpi({.piece_bytes = 16});
     return *all;
   }
@@ -100,7 +100,7 @@ TEST_F(OnRanks, KnowTheirNode) {
   EXPECT_EQ(ranks().node_leader(), 0);
 }
 
-/// Who has failed waits for the others' last words so long, and no longer.
+/// A failed rank waits for the others' last words until the timeout, and no longer.
 TEST_F(OnRanks, TimeoutEnds) {
   if (ranks().rank() == 0) {
     ranks().announce_failure();
@@ -110,7 +110,7 @@ TEST_F(OnRanks, TimeoutEnds) {
   }
 }
 
-/// A rank that shows its signs of life is none that is lost, however long the others wait for it.
+/// A rank that shows signs of life is not lost, however long others wait for it.
 TEST_F(OnRanks, AWorkingRankIsWaitedFor) {
   NodeWatch watch(ranks(), Timeout(1));
   std::atomic<bool> silent = false;
@@ -128,7 +128,7 @@ TEST_F(OnRanks, AWorkingRankIsWaitedFor) {
   ranks().barrier("the end of all watches");
 }
 
-/// One that shows none is named, until it leaves.
+/// A rank without signs of life is reported until it leaves.
 TEST_F(OnRanks, ASilentRankIsSeen) {
   NodeWatch watch(ranks(), Timeout(1));
   if (ranks().rank() == 0) {
@@ -144,8 +144,8 @@ TEST_F(OnRanks, ASilentRankIsSeen) {
   ranks().barrier("the end of all watches");
 }
 
-/// Rank 0 has done its part of the broadcast and fails; rank 2 comes late. The others must come through, or
-/// it would be a matter of time whether an error behind the broadcast is all ranks' own.
+/// Rank 0 completes its part of the broadcast and fails; rank 2 is late. The others must complete the
+/// broadcast. Otherwise timing would decide whether all ranks see an error behind it.
 TEST_F(OnRanks, AFailureSparesWhatItsRankHasDone) {
   const int me = ranks().rank();
   std::string word = me == 0 ? "a word" : "      ";

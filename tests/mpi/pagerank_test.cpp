@@ -1,4 +1,4 @@
-// Ranks of vertices on several ranks of a job: the bytes that one process writes.
+// PageRank on several ranks of a job gives the bytes of one process.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -38,7 +38,7 @@ class PageRankOnRanks : public MpiTest {
     return ranks;
   }
 
-  /// A star that points inwards: one rank has all in-edges but one.
+  /// A star whose edges lead to its centre: one rank has all in-edges but one.
   std::string star() {
     std::ofstream edges(at("star.txt"));
     for (int leaf = 1; leaf < 200; ++leaf) edges << leaf << " 0\n";
@@ -120,7 +120,7 @@ TEST_F(RankBatchOnRanks, FollowsAsOneProcessWhereRanksShareTheGraphOut) {
                   {"--distribution", "shard", "--partitions", "4", "--slots", "2"});
 }
 
-/// What is known at the end lies behind the chunks of all ranks.
+/// Values that are known at the end are written behind the chunks of all ranks.
 TEST_F(RankBatchOnRanks, FillsManyChunksAsOneProcess) {
   const std::string sparse = graph("uniform", 19, {"--edge-factor", "1", "--undirected"}),
                     insert = file("insert.txt", "7 3\n"), old = at("old.h5");

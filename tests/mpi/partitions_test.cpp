@@ -1,5 +1,5 @@
-// Ranks that each bring the graph in partitions give the bytes of one process that has it whole: what the
-// matrix of all kinds (matrix_test.cpp) has no rows for.
+// Ranks that each read the whole graph in partitions give the bytes of one process. Covers jobs without rows
+// in the matrix of all kinds (matrix_test.cpp).
 #include <nlohmann/json.hpp>
 
 #include "mpi/ranks.hpp"
@@ -7,7 +7,7 @@
 namespace sluice::test {
 namespace {
 
-/// One combination of what may change no bit.
+/// A combination of settings that must not change a bit.
 struct Cell {
   int ranks, partitions, slots;
   std::string transport;
@@ -22,7 +22,7 @@ const Cell kCells[] = {{1, 2, 2, "copied"}, {2, 7, 3, "mapped"}, {3, 64, 2, "fil
 
 class Partitions : public MpiTest {
  protected:
-  /// Runs `arguments` in this cell; the file must be the one that is expected.
+  /// Runs `arguments` in this cell; its file must have the expected bytes.
   void expect_same(const std::string& expected, std::vector<std::string> arguments, const Cell& cell) {
     const auto options = cell.options();
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -33,12 +33,12 @@ class Partitions : public MpiTest {
     EXPECT_EQ(read_bytes(at("cell.h5")), expected);
     const auto report = nlohmann::json::parse(read_bytes(at("cell.json")));
     EXPECT_EQ(report["ranks"], cell.ranks);
-    // Long lists leave a few parts of many without any.
+    // Long lists leave a few of many partitions empty.
     EXPECT_NEAR(report["partitions"].get<int>(), cell.partitions, cell.partitions / 20);
   }
 };
 
-/// Lists that say their sums, and picks that clash.
+/// Lists with stored sums of biases, and picks that clash.
 TEST_F(Partitions, GiveLayersOfEveryBias) {
   const std::vector<std::vector<std::string>> layers{{"--bias", "weight"},
                                                      {"--bias", "weight", "--revisit"},

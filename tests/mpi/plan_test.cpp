@@ -1,4 +1,4 @@
-// --plan of ranks that share out the graph: what it says is what the run does.
+// A plan of ranks that share out a graph agrees with the run.
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -13,7 +13,7 @@ class ShardPlan : public MpiTest {
   using Words = std::vector<std::string>;
   static constexpr int kRanks = 3;
 
-  /// What --plan prints, and the report of the run itself.
+  /// The output of --plan, and the report of the run.
   struct Planned {
     std::string said;
     nlohmann::json report;
@@ -40,7 +40,8 @@ class ShardPlan : public MpiTest {
     return found ? std::stoull(match[1]) : 0;
   }
 
-  /// The partitions that ranks own, [first, last] of each; they must follow one another.
+  /// Counts the partitions that ranks own, given as [first, last] of each rank; the ranges must be
+  /// contiguous.
   static std::uint64_t partitions_of_ranks(const std::string& text) {
     std::uint64_t next = 0;
     const std::regex line("rank [0-9]+ .*: partitions ([0-9]+) to ([0-9]+), vertices");
@@ -81,7 +82,7 @@ TEST_F(ShardPlan, SaysWhatAllRanksWriteTogether) {
     EXPECT_TRUE(std::regex_search(text, match, std::regex("\nresult +([^\n]+)"))) << text;
     return match.str(1);
   };
-  // As many for each rank: shares are planned as the largest.
+  // Each rank has equally many, since plans assume the largest share.
   const Words words{"walk", graph(), "--length", "9", "--instances", "300", "--plan"};
   Words shared = words;
   shared.insert(shared.end(), {"--distribution", "shard"});
@@ -91,7 +92,7 @@ TEST_F(ShardPlan, SaysWhatAllRanksWriteTogether) {
   EXPECT_EQ(result_of(run_on(kRanks, shared).out), alone);
 }
 
-/// Ranks that hold their partitions read each once, and their devices have what was said.
+/// Ranks that hold their partitions read each once; the plan names the bytes.
 TEST_F(ShardPlan, SaysWhatIsRead) {
   const Planned planned = plan_and_run({"walk", "--length", "9"}, {});
   const std::uint64_t offsets = kRanks * 257u * 8;
@@ -103,7 +104,7 @@ TEST_F(ShardPlan, SaysWhatIsRead) {
       << planned.said;
 }
 
-/// A graph that is no file yet has the plan of a file of as many edges in every list.
+/// A graph that is given by its numbers has the plan of a file whose lists are equally long.
 TEST_F(ShardPlan, IsKnownOfAGraphByItsNumbers) {
   const std::vector<std::pair<std::string, std::string>> graphs{
       {graph("ring", 12, {"--weights", "uniform", "--reverse"}), "4096:4096"},
@@ -119,7 +120,7 @@ TEST_F(ShardPlan, IsKnownOfAGraphByItsNumbers) {
                                 {"kcore"}};
   for (const auto& [file, numbers] : graphs) {
     for (const Words& job : jobs) {
-      if (job[0] == "kcore" && numbers.find("undirected") == numbers.npos) continue;  // its lists are made
+      if (job[0] == "kcore" && numbers.find("undirected") == numbers.npos) continue;  // kcore makes its lists
       const auto plan_of = [&](const std::string& of) {
         Words words{job[0], of};
         words.insert(words.end(), job.begin() + 1, job.end());
@@ -144,7 +145,7 @@ TEST_F(ShardPlan, IsKnownOfAGraphByItsNumbers) {
   EXPECT_EQ(sluice({"walk", "10.5:20", "--plan"}).status, 2) << "half a vertex";
 }
 
-/// One process says how many ranks a graph needs: so many do, and one less is refused.
+/// One process plans the number of ranks that a graph needs: it suffices, and one less is refused.
 TEST_F(ShardPlan, NamesTheLeastNumberOfRanks) {
   const std::string large = graph("kronecker", 14, {"--undirected"});
   const auto job = [&](Words words, const std::string& memory) {
@@ -179,7 +180,7 @@ TEST_F(ShardPlan, NamesTheLeastNumberOfRanks) {
       const int less = static_cast<int>(least) - 1;
       EXPECT_EQ(sluice_on(less, with(todo, {"--plan"})).status, 4) << said;
     }
-    // With so many all lists are read once.
+    // With that many ranks, all lists are read once.
     if (said.find("that hold all lists          none") != said.npos) continue;
     const std::uint64_t holding = number_after(said, "  that hold all lists");
     EXPECT_GE(holding, least);
@@ -189,7 +190,7 @@ TEST_F(ShardPlan, NamesTheLeastNumberOfRanks) {
     EXPECT_LE(report["partition_transfers"], report["partitions"].get<std::uint64_t>() * holding) << said;
     if (words != walk) continue;
     EXPECT_EQ(report["partition_transfers"], report["partitions"]) << said;
-    // One less bring lists again and again, or do not fit, where walks that travel take too much.
+    // With one rank less, lists are read again and again, or walks under way do not fit.
     const auto less = sluice_on(static_cast<int>(holding) - 1,
                                 with(todo, {"--force", "--output", at("r.h5"), "--report", at("less.json")}));
     if (less.status != 4) {

@@ -1,4 +1,4 @@
-// Personalized PageRank on several ranks: the bytes that one process writes.
+// Personalized PageRank on several ranks gives the bytes of one process.
 #include <fstream>
 #include <nlohmann/json.hpp>
 

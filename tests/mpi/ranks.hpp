@@ -10,9 +10,9 @@
 
 namespace sluice::test {
 
-/// The words that start `ranks` of a program.
+/// The words that start a program on `ranks` ranks.
 inline std::vector<std::string> on_ranks(int ranks, std::vector<std::string> program) {
-  // Open MPI leaves memory of plugins behind that it has unloaded: no suppression could name it.
+  // Open MPI leaks memory of plugins that it has unloaded, which no suppression could name.
   std::vector<std::string> words{
       SLUICE_MPIRUN, "--allow-run-as-root", "--oversubscribe", "-x", "ASAN_OPTIONS=detect_leaks=0",
       "-n",          std::to_string(ranks)};
@@ -26,7 +26,7 @@ inline Finished sluice_on(int ranks, std::vector<std::string> arguments) {
   return Process(on_ranks(ranks, std::move(arguments))).wait();
 }
 
-/// The same of `sluice-bench`.
+/// The same for `sluice-bench`.
 inline Finished bench_on(int ranks, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), paths::kBench);
   return Process(on_ranks(ranks, std::move(arguments))).wait();
@@ -45,8 +45,8 @@ class MpiTest : public CliTest {
     return finished;
   }
 
-  /// The tests of the program on_ranks that the filter names. An exception ends all ranks: caught on one, it
-  /// would let the others wait for ever.
+  /// Runs the tests of on_ranks that match the filter. An exception must end all ranks: if one rank caught
+  /// it, the others would wait forever.
   void pass_on(int ranks, const std::string& filter) {
     const auto finished =
         Process(on_ranks(ranks, {paths::kOnRanks, "--gtest_catch_exceptions=0", "--gtest_filter=" + filter}))
@@ -56,7 +56,7 @@ class MpiTest : public CliTest {
     EXPECT_EQ(finished.out.find("[  PASSED  ] 0 tests"), std::string::npos) << "no test is called " << filter;
   }
 
-  /// The words that make a result of this kind.
+  /// The words of a job of this kind.
   std::vector<std::string> arguments_of(const Kind& kind, const std::string& output,
                                         const std::vector<std::string>& more) {
     std::vector<std::string> arguments = kind.arguments;

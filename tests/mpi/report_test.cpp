@@ -31,7 +31,7 @@ TEST_F(RanksReport, CountsTheWholeJobAndShowsTheSpread) {
   EXPECT_EQ(all["seconds"]["compute"], all["by_rank"]["seconds"]["compute"]["max"]);
   EXPECT_EQ(all["peak_host_bytes"], all["by_rank"]["peak_host_bytes"]["max"]);
   EXPECT_GT(all["bytes"]["exchanged"], 0);
-  // One copy of the graph: read once, and a third of it charged to each.
+  // The graph has one copy, read once, and each rank is charged a third of it.
   EXPECT_EQ(all["bytes"]["read"], one["bytes"]["read"]);
   EXPECT_EQ(all["by_rank"]["bytes"]["read"]["min"], 0);
   EXPECT_LE(all["peak_host_bytes"].get<double>(), one["peak_host_bytes"].get<double>() / 3 + 8);

@@ -1,5 +1,5 @@
-// Any number of ranks gives the bytes of one process: every kind, in every form. Each launch takes half a
-// second, so the numbers of ranks go round: every kind meets several, and every form meets all.
+// Any number of ranks gives the bytes of one process, for every kind and every form. Each launch takes half a
+// second, so numbers of ranks alternate: every kind runs on several, and every form on all.
 #include "mpi/ranks.hpp"
 #include "paths.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 class SameAsAlone : public MpiTest {
  protected:
-  /// The bytes of a result: of a file, or of all files of a folder under their names.
+  /// The bytes of a result: one file, or all files of a folder with their names.
   std::string content(const std::string& name) {
     if (!std::filesystem::is_directory(at(name))) return read_bytes(at(name));
     std::string all;
@@ -23,7 +23,7 @@ class SameAsAlone : public MpiTest {
     return files;
   }
 
-  /// All kinds with `more`, each on its own number of ranks from 1 to 4.
+  /// Runs all kinds with `more`, on 1 to 4 ranks by turns.
   void compare_all(const std::string& ending, const std::vector<std::string>& more, int first_ranks) {
     int ranks = first_ranks;
     for (const Kind& kind : all_kinds()) {
@@ -65,7 +65,7 @@ TEST_F(SameAsAlone, StandardOutputInOrder) {
   EXPECT_EQ(run_on(3, arguments).out, run(arguments).out);
 }
 
-/// The shares of the ranks wait in --scratch: there is no other place for them here.
+/// The ranks' shares wait in --scratch, since the default folder does not exist here.
 TEST_F(SameAsAlone, StandardOutputByWayOfScratch) {
   const std::vector<std::string> arguments{"sample",   graph(), "--kind",   "snowball",
                                            "--output", "-",     "--format", "text"};

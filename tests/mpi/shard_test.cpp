@@ -1,5 +1,5 @@
-// Ranks that each own a range of partitions, between which work travels, give the bytes of one process.
-// matrix_test.cpp has every kind in every way, jobs_on_ranks.cpp the techniques.
+// Ranks that each own a range of partitions and send each other work give the bytes of one process.
+// matrix_test.cpp covers every kind, jobs_on_ranks.cpp the techniques.
 #include <nlohmann/json.hpp>
 
 #include "mpi/ranks.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 class Shard : public MpiTest {
  protected:
-  /// Runs `arguments` on ranks that share out the graph; the file must be the one that is expected.
+  /// Runs `arguments` on ranks that share out the graph; the file must have the expected bytes.
   void expect_same(const std::string& expected, std::vector<std::string> arguments, int ranks,
                    const std::vector<std::string>& options) {
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -53,27 +53,28 @@ TEST_F(Shard, OneRankRunsOutOfMemory) {
   pass_on(2, "JobsOnRanks.OneRankRunsOutOfMemory");
 }
 
-/// Most proposals are rejected, so that the last trial's scan decides; it needs two lists at once.
+/// Most proposals are rejected, so the scan of the last trial decides, and needs two lists at once.
 TEST_F(Shard, ScansNeedTwoLists) {
   compare({"node2vec", {"walk", "--kind", "node2vec", "--p", "0.001", "--q", "4", "--length", "8"}}, 2, {});
   compare({"node2vec", {"walk", "--kind", "node2vec", "--select", "its", "--length", "5"}}, 4, {});
 }
 
-/// A walk leaves a rank at most once a step, so that ranks that hold their partitions meet no more often.
+/// A walk leaves a rank at most once a step, so ranks that hold their partitions need at most one round a
+/// step.
 TEST_F(Shard, PartitionsThatFitComeOnce) {
   compare({"uniform", {"walk", "--kind", "uniform", "--length", "9"}}, 3, {});
   const auto held = nlohmann::json::parse(read_bytes(at("cell.json")));
   EXPECT_LE(held["rounds"].get<std::uint64_t>(), 9 * held["batches"].get<std::uint64_t>());
   EXPECT_EQ(held["partition_transfers"], 3);
 
-  // A batch of 5120 walks takes twice as much as there is beside the partitions.
+  // A batch of 5120 walks needs twice the memory that is free beside the partitions.
   compare({"uniform", {"walk", "--kind", "uniform", "--length", "9", "--walks-per-vertex", "20"}}, 2,
           {"--device-memory", "300K"});
   const auto batches = nlohmann::json::parse(read_bytes(at("cell.json")));
-  EXPECT_GT(batches["batches"].get<std::uint64_t>(), 2u);  // of both ranks
+  EXPECT_GT(batches["batches"].get<std::uint64_t>(), 2u);  // sum over both ranks
 }
 
-/// A partition that comes again comes from host memory, unless the file is asked for.
+/// A partition that is brought again comes from host memory, unless the transport is `file`.
 TEST_F(Shard, WhatWasReadStaysInHostMemory) {
   const auto report_of = [&](const std::vector<std::string>& more) {
     std::vector<std::string> options{"--partitions", "16", "--slots", "3"};
@@ -91,7 +92,7 @@ TEST_F(Shard, WhatWasReadStaysInHostMemory) {
   EXPECT_GT(read["bytes"]["read"].get<std::uint64_t>(), 2 * kept["bytes"]["read"].get<std::uint64_t>());
 }
 
-/// What a thousand partitions take of look-ups is no part of what walks may have.
+/// The memory of walks does not include the look-up tables of a thousand partitions.
 TEST_F(Shard, LookUpsOfManyPartitionsFit) {
   const std::vector<std::string> walk{"walk",
                                       graph("uniform", 13, {"--undirected", "--edge-factor", "48"}),

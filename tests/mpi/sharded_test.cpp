@@ -1,4 +1,4 @@
-// --output-layout sharded: a file a rank, and one that shows them as one.
+// --output-layout sharded: one file a rank, and one file that shows them as one.
 #include <map>
 
 #include "mpi/ranks.hpp"
@@ -6,7 +6,7 @@
 namespace sluice::test {
 namespace {
 
-/// All datasets of a file, with their shapes in front.
+/// All datasets of a file, each preceded by its shape.
 std::map<std::string, std::vector<std::int64_t>> datasets_of(const std::string& path) {
   std::map<std::string, std::vector<std::int64_t>> all;
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -30,7 +30,7 @@ std::map<std::string, std::vector<std::int64_t>> datasets_of(const std::string& 
 
 class Sharded : public MpiTest {
  protected:
-  /// The result moves to another folder, as users move theirs.
+  /// Moves the result to another folder, as users do.
   std::string moved(const std::string& name) {
     const std::string to = at("moved-" + name);
     std::filesystem::create_directory(to);

@@ -1,4 +1,4 @@
-// Walks a ring through the installed library, v, v+1, v+2, ..., ranks its vertices and searches it.
+// Walks a ring v, v+1, v+2, ... with the installed library, ranks its vertices and searches it.
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -24,7 +24,7 @@ class RingSink : public sluice::WalkSink {
   std::uint64_t walks = 0, wrong = 0;
 };
 
-/// How many vertices have not the rank of all others.
+/// The number of vertices whose rank differs from that of all others.
 std::uint64_t wrong_ranks(const sluice::Device& device, const sluice::Graph& ring) {
   const sluice::pagerank::Result result = sluice::pagerank::run_pagerank(device, ring, {.tolerance = 1e-12});
   std::uint64_t wrong = result.converged() ? 0 : 1;
@@ -33,7 +33,7 @@ std::uint64_t wrong_ranks(const sluice::Device& device, const sluice::Graph& rin
   return wrong;
 }
 
-/// How many vertices are not as far from vertex 0 as their number says.
+/// The number of vertices whose distance from vertex 0 is not their number.
 std::uint64_t wrong_depths(const sluice::Device& device, const sluice::Graph& ring) {
   const sluice::acc::AccGraph graph(device, ring, {});
   const sluice::acc::BfsResult result = sluice::acc::bfs(graph, 0);

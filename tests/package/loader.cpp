@@ -1,4 +1,4 @@
-// Runs the consumer out of a shared library.
+// Runs the consumer from a shared library.
 int walk_and_rank();
 
 int main() {

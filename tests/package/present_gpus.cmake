@@ -1,4 +1,4 @@
-# What a build is for, by what nvidia-smi and nvcc say: both are scripts here.
+# The architectures of a build, from the output of nvidia-smi and nvcc, which are scripts in this test.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/SluiceGpus.cmake)
 file(MAKE_DIRECTORY ${BINARY_DIR}/present_gpus)
@@ -23,12 +23,12 @@ program(nvcc "printf 'compute_80\\ncompute_86\\ncompute_90\\ncompute_100\\n'")
 expect("90" "echo 9.0")
 expect("86;90" "printf '8.6\\n9.0\\n8.6\\n'")
 expect("100" "echo 10.0")
-expect("" "echo 7.5")                  # no kernel of ours can be compiled for it
+expect("" "echo 7.5")                  # no kernel can be compiled for it
 expect("86" "printf '7.5\\n8.6\\n'")
-expect("" "echo 12.0")                 # the compiler does not know it
+expect("" "echo 12.0")                 # the compiler does not support it
 expect("" "echo 'No devices were found'")
 expect("" "echo '[N/A]'")
-expect("" "echo 9.0; exit 9")          # as it ends without a driver
+expect("" "echo 9.0; exit 9")          # its status without a driver
 sluice_present_gpus(found "SLUICE_NVIDIA_SMI-NOTFOUND" "${nvcc}")
 if(found)
   message(SEND_ERROR "without nvidia-smi: built for '${found}'")

@@ -1,4 +1,5 @@
-# Installs the build into itself, then configures, builds and runs the consumer against that installation.
+# Installs the build into its own folder, then configures, builds and runs the consumer with that
+# installation.
 set(prefix ${BINARY_DIR}/package/install)
 set(consumer ${BINARY_DIR}/package/consumer)
 file(REMOVE_RECURSE ${BINARY_DIR}/package)
@@ -10,11 +11,11 @@ endfunction()
 set(cuda "")
 if(CUDA)
   set(ENV{CUDACXX} ${NVCC})
-  set(ENV{CUDAARCHS} "${CUDA_ARCHITECTURES}") # perhaps several
+  set(ENV{CUDAARCHS} "${CUDA_ARCHITECTURES}") # there may be several
   set(cuda -D CUDA=ON "-DCMAKE_CUDA_FLAGS=-std=c++20 --expt-relaxed-constexpr --extended-lambda")
 endif()
 
-# As the build itself does: the same sources are compiled many times a day.
+# Uses ccache like the build, since the same sources are compiled many times a day.
 find_program(ccache ccache)
 if(ccache)
   get_filename_component(root ${SOURCE_DIR}/../.. ABSOLUTE)
@@ -35,10 +36,10 @@ run(${consumer}/samplers host)
 if(MPIRUN)
   run(${MPIRUN} --allow-run-as-root --oversubscribe -n 2 ${consumer}/samplers host)
 endif()
-run(${consumer}/samplers cuda) # says skipped where there is no GPU
+run(${consumer}/samplers cuda) # skipped without a GPU
 run(${prefix}/bin/sluice --version)
 
-# The first program of docs/library.md, made and run as the page says.
+# Builds and runs the first program of docs/library.md as the page says.
 file(READ ${SOURCE_DIR}/../../docs/library.md page)
 set(first ${BINARY_DIR}/package/first)
 foreach(block "cpp:walk_and_rank.cpp" "cmake:CMakeLists.txt" "sh:graph.sh" "text:expected")

@@ -1,6 +1,6 @@
-// Samplers of a user's own through the installed library: samplers host|cuda
-// What one thread of the host draws on the whole graph, the device draws too: whole, in partitions, and over
-// the ranks that mpirun started.
+// User-defined samplers with the installed library: samplers host|cuda
+// The device must draw what one host thread draws on the whole graph: with the graph whole, in partitions,
+// and on the ranks of mpirun.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -33,14 +33,14 @@ struct Samples : sluice::SampleSink {
   std::vector<sluice::Vertex> all;
 };
 
-/// Edges of the first half of the vertices.
+/// Draws edges of the first half of the vertices.
 struct EarlyEdges {
   static constexpr bool kDrawsVertices = false;
   std::uint64_t sample_size(const sluice::Graph&) const { return 40; }
   std::uint64_t universe(const sluice::Graph& graph) const { return graph.out.offsets[graph.vertices() / 2]; }
 };
 
-/// Hubs, dead ends, weights.
+/// A graph with hubs, dead ends and weights.
 sluice::Graph scattered() {
   constexpr std::size_t kVertices = 2000;
   const auto degree = [](std::size_t v) { return v % 50 == 0 ? 300 : v % 9; };
@@ -65,7 +65,7 @@ class Checks {
  public:
   Checks(sluice::Device& device, sluice::Communicator& ranks) : device_(device), ranks_(ranks) {}
 
-  /// run(resident, sink) draws.
+  /// Compares the samples of run(resident, sink).
   template <class Sink, class Run>
   void same_everywhere(const char* sampler, const Run& run) {
     const auto drawn = [&](sluice::Device& device, const sluice::PagingOptions& paging) {
@@ -123,7 +123,7 @@ bool check(sluice::Device& device, sluice::Communicator& ranks) {
   return checks.passed();
 }
 
-/// Null where there is no such device, which is said.
+/// Null without such a device, after a message.
 std::unique_ptr<sluice::Device> open(sluice::DeviceChoice choice) {
   try {
     return std::make_unique<sluice::Device>(sluice::DeviceOptions{choice, 2, 0});

@@ -1,4 +1,4 @@
-// What the tests of dynamic ranks share: graphs with in-edges, random batches, exact ranks.
+// Helpers of tests of dynamic PageRank: graphs with in-edges, random batches, exact ranks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ inline Graph with_in_edges(Graph graph) {
   return graph;
 }
 
-/// A batch of `size` insertions and as many deletions of what is there, and a line that may change nothing.
+/// A batch of `size` insertions and as many deletions of existing edges, and a line that may change nothing.
 inline UpdateBatch random_batch(std::mt19937_64& random, const Graph& graph, std::size_t size,
                                 std::uint64_t new_vertices) {
   UpdateBatch batch;
@@ -47,7 +47,7 @@ inline std::vector<long double> exact_ranks(const Device& device, const Graph& g
   return {exact.ranks.begin(), exact.ranks.end()};
 }
 
-/// Were as many vertices looked at, in as many iterations, and to the same end?
+/// Expects the same affected vertices, iterations and end.
 inline void expect_same_work(const pagerank::DynamicRankResult& result,
                              const pagerank::DynamicRankResult& expected) {
   EXPECT_EQ(result.iterations, expected.iterations);
@@ -59,7 +59,7 @@ inline void expect_same_work(const pagerank::DynamicRankResult& result,
   EXPECT_EQ(result.gathered_edges, expected.gathered_edges);
 }
 
-/// Ranks that begin equal, and no changes: all vertices pull, and then push what changes.
+/// Starts from equal ranks without changes: all vertices pull, then push their differences.
 inline pagerank::DynamicRankResult rank_by_differences(pagerank::DynamicRanks& ranks, const Graph& graph,
                                                        double frontier_tolerance,
                                                        pagerank::RoundFusion fusion = {}) {

@@ -1,5 +1,4 @@
-// Graphs that are hard to rank in some way, options that between them take every path, and what "the same"
-// means.
+// Graphs that are hard to rank, options that cover every path, and comparisons of results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ inline Graph generated(io::GraphKind kind, unsigned scale, bool undirected, io::
   return bench::generate_graph({kind, scale}, rules);
 }
 
-/// A weighted R-MAT with self-loops.
+/// A weighted R-MAT graph with self-loops.
 inline Graph rank_rmat(bool undirected, bool reverse) {
   io::ConvertOptions rules;
   rules.undirected = undirected;
@@ -39,7 +38,7 @@ inline Graph rank_rmat(bool undirected, bool reverse) {
   return bench::generate_graph({io::GraphKind::rmat, 12, 8}, rules);
 }
 
-/// Every case that a rule of its own or a slip could make wrong; all are weighted.
+/// Graphs that need a rule of their own, or reveal a likely mistake; all are weighted.
 inline std::vector<NamedGraph> rank_graphs() {
   std::vector<NamedGraph> all;
   const auto add = [&](std::string name, std::uint64_t n, std::vector<stat::Edge> edges,

@@ -1,4 +1,4 @@
-// Where changed rows lie on their way between GPUs: every one of them travels once.
+// The places of changed rows in exchanges between GPUs: every row is sent once.
 #include "engine/pagerank/dynamic/changed_rows.hpp"
 
 #include <gtest/gtest.h>

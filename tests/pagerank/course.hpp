@@ -1,4 +1,4 @@
-// A graph that changes, followed by ranks of a job and by one process: what tests of both backends compare.
+// A graph that changes, followed by ranks of a job and by one process, to compare both backends.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,17 +21,17 @@ inline constexpr pagerank::RankMethod kFollowers[] = {
     pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
     pagerank::RankMethod::residual_frontier};
 
-/// What following some batches came to: the same on every rank, and the ranks of its vertices.
+/// The results of some batches, equal on every rank, and the ranks of its vertices.
 struct Followed {
   std::vector<double> ranks;
   std::vector<pagerank::DynamicRankResult> results;
 };
 
-/// A graph, and what it becomes.
+/// A graph and its updates.
 struct Course {
   Graph before;
   std::vector<UpdateResult> batches;
-  std::vector<UpdateBatch> lines;  ///< what made them
+  std::vector<UpdateBatch> lines;  ///< the changes that the updates apply
 };
 
 inline Graph copy_of(const Graph& graph) {
@@ -63,7 +63,7 @@ inline Course course_of(Graph graph, std::size_t batch_size) {
   return course;
 }
 
-/// The same where the edges stay elsewhere, and are changed as they are read.
+/// The same course with edges that are read on demand, and changed as they are read.
 inline Course course_elsewhere(const Course& course) {
   Course same;
   same.before = elsewhere(copy_of(course.before));
@@ -74,8 +74,8 @@ inline Course course_elsewhere(const Course& course) {
   return same;
 }
 
-/// Follows the course with methods that change, from `start`, the ranks of its first graph. `together` as
-/// DynamicRankOptions has it.
+/// Follows the course with changing methods, from `start`, the ranks of its first graph. `together`:
+/// iterations may be fused.
 inline Followed follow(const Device& device, const Course& course, const pagerank::Options& options,
                        const pagerank::Result& start, std::size_t first_method,
                        const pagerank::RankPlace& place, bool together = true) {
@@ -89,11 +89,11 @@ inline Followed follow(const Device& device, const Course& course, const pageran
   }
   followed.ranks.resize(ranks.own_rows());
   ranks.read_ranks(followed.ranks);
-  followed.ranks.insert(followed.ranks.begin(), ranks.first(), 0.0);  // at their places
+  followed.ranks.insert(followed.ranks.begin(), ranks.first(), 0.0);  // at their positions
   return followed;
 }
 
-/// Did each rank do the work of one process, and do they have its ranks together?
+/// Expects that each rank did the work of one process, and that all together have its ranks.
 inline void expect_same(const std::vector<Followed>& on_ranks, const Followed& alone) {
   std::vector<double> ranks(alone.ranks.size());
   for (const Followed& followed : on_ranks) {

@@ -1,4 +1,4 @@
-// Dynamic PageRank of graphs whose edges are not in memory: the ranks, iterations and frontiers of the graph
+// Dynamic PageRank of graphs whose edges are in a file gives the ranks, iterations and frontiers of the graph
 // in memory, bit for bit.
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ void expect_as_in_memory(const Course& course, const pagerank::Options& options,
   expect_same(on_ranks, whole);
 }
 
-/// Calls check(directed, undirected, options, method) with courses of a graph of each kind, for every method.
+/// Calls check(directed, undirected, options, method) with courses of both kinds of graph, for every method.
 template <class Check>
 void with_every_method(Check&& check) {
   const Course directed = course_of(rank_rmat(false, true), 6),
@@ -54,7 +54,7 @@ TEST(DynamicFromFile, IsThatInMemoryOnRanks) {
   with_every_method(
       [](const Course& directed, const Course& undirected, pagerank::Options options, std::size_t method) {
         expect_as_in_memory(undirected, options, method, 3, {.partitions = 5, .slots = 2});
-        options.weighted = true;  // whose dangling vertices the ranks have to send each other
+        options.weighted = true;  // ranks must exchange flags of dangling vertices
         expect_as_in_memory(directed, options, method, 2);
       });
 }
@@ -95,7 +95,7 @@ TEST(DynamicFromFile, ReadsOnlyWhatIsAffected) {
   EXPECT_GT(result.traffic.read_bytes, 0u);
 }
 
-/// Where many edges lead from vertices whose change spreads, their out-lists are not looked up one by one.
+/// If vertices whose change spreads have many edges, their out-lists are not read one by one.
 TEST(DynamicFromFile, FindsManyAffectedVerticesByTheirInLists) {
   const Device device({DeviceChoice::host, 2, 0});
   for (const bool undirected : {false, true}) {

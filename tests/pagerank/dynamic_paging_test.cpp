@@ -1,5 +1,5 @@
-// Dynamic PageRank with in-edges in partitions: the ranks of the whole graph, bit for bit, and nothing
-// brought in vain.
+// Dynamic PageRank with in-edges in partitions gives the ranks of the whole graph, bit for bit, and brings no
+// partition needlessly.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,7 @@ constexpr pagerank::RankMethod kMethods[] = {
     pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
     pagerank::RankMethod::residual_frontier};
 
-/// Follows the same batches whole and in partitions, both with methods that change from batch to batch.
+/// Follows the same batches whole and in partitions, with methods that change from batch to batch.
 void expect_same_bits(Graph graph, const pagerank::Options& options, const PagingOptions& paging,
                       std::size_t first_method) {
   const Device device({DeviceChoice::host, 2, 0});
@@ -79,7 +79,7 @@ TEST(DynamicPartitions, OfHardGraphsToo) {
   }
 }
 
-/// Follows the deletion of one edge between two vertices of a long grid's corner.
+/// Follows the deletion of one edge in the corner of a large grid.
 pagerank::DynamicRankResult follow_corner(pagerank::RankMethod method, const PagingOptions& paging) {
   const Device device({DeviceChoice::host, 2, 0});
   Graph graph = generated(io::GraphKind::grid, 12, true, io::WeightRule::none);
@@ -107,7 +107,7 @@ TEST(DynamicPartitions, StayAwayWithoutAffectedVertices) {
       if (transport == Transport::mapped) {
         EXPECT_EQ(result.traffic.partition_transfers, 0u);
       } else if (!everywhere) {
-        // What is affected fits the slots, which keep it from iteration to iteration.
+        // Slots hold all affected partitions, and keep them between iterations.
         EXPECT_EQ(result.traffic.partition_transfers, result.partitions_read);
       }
     }

@@ -1,5 +1,5 @@
-// Plans of dynamic PageRank are its runs, constructed: of ranks and lists they name the peak to the byte, of
-// a batch no less than it takes.
+// Plans of dynamic PageRank construct its runs. They name the peak of ranks and lists to the byte, and an
+// upper bound for a batch.
 #include "engine/pagerank/dynamic/plan.hpp"
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ UpdateSize size_of(const Graph& graph, const UpdateBatch& batch) {
                         vertices_with(batch.insertions, graph.vertices()));
 }
 
-/// As the program follows a batch.
+/// Follows a batch like the program.
 void follow_one(const Device& device, Graph graph, const UpdateBatch& batch, const pagerank::Options& options,
                 const pagerank::DynamicRankOptions& dynamic, const pagerank::RankPlace& place) {
   HostArray<double> earlier(graph.vertices(), "earlier ranks");
@@ -40,7 +40,7 @@ struct Case {
   UpdateBatch batch;
 };
 
-/// Lists that are shared, stored and yet to be made; batches small and large, with new vertices and without.
+/// Lists that are shared, stored, or not made yet; small and large batches, with and without new vertices.
 std::vector<Case> cases() {
   std::vector<Case> all;
   std::mt19937_64 random(41);
@@ -136,7 +136,7 @@ TEST(DynamicPlan, SaysWhatFits) {
       const auto plan_on = [&](const Device& device) {
         return pagerank::plan_dynamic_ranks(device, where->before, {}, size, place);
       };
-      constexpr std::uint64_t kSlots = 80u << 10;  // the smallest that there are, and look-ups
+      constexpr std::uint64_t kSlots = 80u << 10;  // of the smallest slots, and look-up tables
       const std::uint64_t state = plan_on(plenty).state_bytes;
       const Device tight({DeviceChoice::host, 2, plan_on(plenty).device_bytes + kSlots}),
           little({DeviceChoice::host, 2, state - 1});

@@ -1,5 +1,5 @@
-// Dynamic PageRank on several ranks of a job: the ranks, iterations and frontiers of one process, bit for
-// bit.
+// Dynamic PageRank on several ranks of a job gives the ranks, iterations and frontiers of one process, bit
+// for bit.
 #include <gtest/gtest.h>
 
 #include "exchange/thread_ranks.hpp"

@@ -1,4 +1,4 @@
-// Dynamic PageRank against static PageRank run to 1e-14, batch after batch.
+// Dynamic PageRank compared with static PageRank run to 1e-14, batch after batch.
 #include "engine/pagerank/dynamic/dynamic.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class DynamicPageRank : public testing::TestWithParam<Rules> {
     return options;
   }
 
-  /// Follows `batches`; after each, `limit` times what static leaves (or 1e-9) bounds the error.
+  /// Follows `batches`. After each, the error is at most `limit` times that of static PageRank, or 1e-9.
   void expect_follows(Graph graph, const pagerank::DynamicRankOptions& dynamic, double limit,
                       std::size_t batch_size, int batches) {
     const Device device({DeviceChoice::host, 2, 0});
@@ -97,7 +97,7 @@ TEST_P(DynamicPageRank, FollowsSmallHardGraphsWithoutTolerances) {
   for (const pagerank::RankMethod method : kMethods) {
     for (auto& [name, graph] : graphs()) {
       SCOPED_TRACE(name + ", method " + std::to_string(static_cast<int>(method)));
-      // Nothing is cut off and only what stands still is pruned, so that the frontier methods are exact too.
+      // Thresholds are 0 and only unchanged vertices are pruned, so frontier methods are exact, too.
       expect_follows(std::move(graph), {method, 0, 0}, 1, 2, 12);
     }
   }
@@ -123,7 +123,7 @@ TEST_P(DynamicPageRank, FrontiersStayWithinTheirTolerance) {
     for (const std::size_t size : {1u, 10u, 300u}) {
       SCOPED_TRACE("batches of " + std::to_string(size) + ", method " +
                    std::to_string(static_cast<int>(method)));
-      // Ranks are up to 1e-2 here; a frontier lets up to 1e-6 of them go in every batch.
+      // Ranks are up to 1e-2 here; a frontier may miss up to 1e-6 of them in every batch.
       expect_follows(generated(io::GraphKind::rmat, 10, false), {method}, 100, size, 5);
       expect_follows(generated(io::GraphKind::kronecker, 10, true), {method}, 100, size, 5);
       expect_follows(generated(io::GraphKind::grid, 10, true), {method}, 100, size, 5);
@@ -131,7 +131,7 @@ TEST_P(DynamicPageRank, FrontiersStayWithinTheirTolerance) {
   }
 }
 
-/// From equal ranks to those of static PageRank, as far as the tolerance t allows: t d / (1 - d) in L1.
+/// Reaches static ranks from equal ranks, within the tolerance t: t d / (1 - d) in L1.
 TEST_P(DynamicPageRank, RanksByDifferencesFromAllVertices) {
   constexpr double kTolerances[] = {0, 1e-9, 1e-4};
   const Device device({DeviceChoice::host, 2, 0});
@@ -151,7 +151,7 @@ TEST_P(DynamicPageRank, RanksByDifferencesFromAllVertices) {
       EXPECT_EQ(result.ever_affected, graph.vertices());
       EXPECT_LT(error_of(ranks_of(ranks), exact).l1, tolerance * 0.85 / 0.15 + 1e-8);
       if (tolerance > 1e-5) {
-        EXPECT_LT(result.affected.back(), graph.vertices());  // pushes
+        EXPECT_LT(result.affected.back(), graph.vertices());  // rounds that push
       }
     }
   }
@@ -218,11 +218,11 @@ UpdateBatch batch_of(EdgeColumns insertions, EdgeColumns deletions) {
 }
 
 TEST(DynamicPageRank, MarksTargetsOfDeletionsAndNeighboursOfSources) {
-  // 1 -> 2 goes, 1 -> 0 comes: 2 and 0.
+  // Deletes 1 -> 2 and inserts 1 -> 0, which marks 2 and 0.
   const UpdateBatch batch = batch_of({{1}, {0}, {}, {}}, {{1}, {2}, {}, {}});
 
   EXPECT_EQ(follow(pagerank::RankMethod::dynamic_frontier, batch).initially_affected, 2u);
-  // 1 as well, for its loop weighs by its degree; the others are reached from there.
+  // Vertex 1 is marked, too, since its self-loop has a share by degree; the others are reached from there.
   EXPECT_EQ(
       follow(pagerank::RankMethod::dynamic_frontier, batch, pagerank::Dangling::self_loop).initially_affected,
       3u);

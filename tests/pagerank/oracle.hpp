@@ -1,5 +1,5 @@
-// PageRank written down again, in another way: power iteration in long double that pushes along out-edges of
-// a plain edge list, run until it stands still.
+// A second implementation of PageRank: power iteration in long double that pushes along a plain edge list,
+// until ranks do not change.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline void give_loops(std::vector<WeightedEdge>& edges, std::uint64_t vertices)
   }
 }
 
-/// After `iterations` of them; 0: until nothing changes by `still` any more.
+/// Ranks after `iterations`; 0: until no rank changes by `still` any more.
 inline std::vector<long double> oracle_ranks(const Graph& graph, const pagerank::Options& options,
                                              std::uint32_t iterations = 0, long double still = 1e-16L) {
   const std::uint64_t n = graph.vertices();

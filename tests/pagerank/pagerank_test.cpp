@@ -1,4 +1,4 @@
-// Static PageRank against an oracle, on graphs that are hard in some way.
+// Static PageRank compared with an oracle, on hard graphs.
 #include "engine/pagerank/static/pagerank.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// In-edges in partitions, from memory and from the file: the ranks of the whole graph, bit for bit.
+// In-edges in partitions, from memory and from the file, give the ranks of the whole graph, bit for bit.
 #include <gtest/gtest.h>
 
 #include "cli/process.hpp"
@@ -33,7 +33,7 @@ TEST(PageRankPartitions, ChangeNoBit) {
   }
 }
 
-/// Lists are numbered, or brought, while others are still being read.
+/// Lists are numbered or brought while others are still being read.
 TEST(PageRankOfEdgesToCome, IsThatOfTheWholeGraph) {
   const Device device({DeviceChoice::host, 3, 0});
   for (const bool undirected : {false, true}) {
@@ -100,7 +100,7 @@ TEST(PageRankPartitions, StayWithinTheDeviceMemory) {
   EXPECT_LE(tight.memory().peak(), tight.memory().ceiling());
 }
 
-/// On the host slots have half of what ranks leave of the host's memory, planned or done.
+/// On the host, slots have half of the memory beside ranks, both in a plan and in a run.
 TEST(PageRankPartitions, AreAsManyAsThePlanSays) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::ring, 16, true, io::WeightRule::none);
@@ -146,7 +146,7 @@ TEST(PageRankPartitions, AreRefusedWhereTheyCannotBe) {
   EXPECT_THROW(pagerank::run_pagerank(tiny, graph, {}, {}, {.paging = {.partitions = 2}}), BudgetError);
   EXPECT_THROW(pagerank::run_pagerank(device, graph, {}, {}, {.paging = {.transport = Transport::file}}),
                UsageError);
-  EXPECT_THROW(pagerank::run_pagerank(device, in_file), UsageError);  // no in-edges in the file
+  EXPECT_THROW(pagerank::run_pagerank(device, in_file), UsageError);  // the file has no in-edges
 }
 
 }  // namespace

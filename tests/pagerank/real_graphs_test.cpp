@@ -1,4 +1,4 @@
-// Static PageRank of real graphs, read through the converter, against the oracle.
+// Static PageRank of real graphs, read through the converter, compared with the oracle.
 #include <gtest/gtest.h>
 
 #include "engine/pagerank/static/pagerank.hpp"
@@ -21,7 +21,7 @@ TEST(RealGraphs, HaveTheOraclesRanks) {
       pagerank::Options options;
       options.dangling = dangling;
       const pagerank::Result result = pagerank::run_pagerank(device, graph, options);
-      // Seven times the last change are left to go: a thousandth of what is asked.
+      // The oracle's remaining error is seven times its last change: a thousandth of what is tested.
       const RankError error = error_of(result.ranks.span(), oracle_ranks(graph, options, 0, 1e-13L));
       EXPECT_TRUE(result.converged());
       EXPECT_LT(error.linf, 1e-9);

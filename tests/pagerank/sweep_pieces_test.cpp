@@ -1,4 +1,4 @@
-// In which pieces a rank's rows are swept.
+// The pieces in which a rank sweeps its rows.
 #include "engine/pagerank/static/sweep_pieces.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace sluice::pagerank {
 namespace {
 
-/// Cuts rows of so much work each.
+/// Cuts rows with the given work.
 std::vector<std::uint64_t> cut(const std::vector<std::uint64_t>& work, const pagerank::SweepPieces& pieces,
                                std::uint64_t beside = 0) {
   std::vector<std::uint64_t> before(work.size() + 1, 0);
@@ -29,7 +29,7 @@ TEST(SweepPieces, AreOneWithoutOtherRanks) {
 TEST(SweepPieces, AreSmallerTheFasterContributionsCross) {
   EXPECT_EQ(sweep_pieces(0, 1000, 64000, 2).count, kDefaultPieces);
   EXPECT_EQ(sweep_pieces(4, 1000, 64000, 2).count, 4u);
-  // Edges a vertex over those that are swept while what it gives crosses: 64 / 11.
+  // The ratio is the edges of a vertex, divided by those swept while its contribution is sent: 64 / 11.
   EXPECT_EQ(sweep_pieces(0, 1000, 64000, 2).ratio, 5u);
   EXPECT_EQ(sweep_pieces(0, 1000, 128000, 3).ratio, 5u);
   EXPECT_EQ(sweep_pieces(0, 1000, 64000, 8).ratio, 2u);
@@ -56,7 +56,8 @@ TEST(SweepPieces, WeighRows) {
   EXPECT_EQ(cut(work, {2, 3}), (std::vector<std::uint64_t>{0, 2, 64}));
 }
 
-/// A seventh of 2100; a 21st and five; but never more than half of the rows' own work.
+/// Work is 2100 in all. With {2, 6} the first piece is a seventh. With {3, 4} the first two pieces would be
+/// five 21sts, but all pieces before the last get at most half of the rows' own work.
 TEST(SweepPieces, CountWhatIsDoneBesideTheLast) {
   const std::vector<std::uint64_t> even(700, 1);
 

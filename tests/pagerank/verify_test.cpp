@@ -1,4 +1,4 @@
-// Whether --verify accepts what every method finds, and catches ranks that are not.
+// --verify accepts the ranks of every method, and finds wrong ones.
 #include "engine/pagerank/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ const Device& host() {
   return device;
 }
 
-/// The first two vertices of which one has more rank change places.
+/// The ranks with those of vertex 0 and of the first vertex whose rank differs exchanged.
 std::vector<double> exchanged(std::span<const double> ranks) {
   std::vector<double> wrong(ranks.begin(), ranks.end());
   std::size_t v = 1;
@@ -44,7 +44,7 @@ TEST(VerifyRanks, AcceptsStaticRanksAndNoOthers) {
   }
 }
 
-/// A plain sum of a million equal ranks is off by more than ranks may be.
+/// A plain sum of a million equal ranks has a larger error than ranks may have.
 TEST(VerifyRanks, SumsManyEqualRanks) {
   for (const std::uint64_t vertices : {1'000'001u, 1'000'003u}) {
     Graph graph;
@@ -72,7 +72,7 @@ TEST(VerifyRanks, OnRanksOfAJobIsThatOfOne) {
   });
 }
 
-/// Follows a course batch by batch, and hands over what is verified after each.
+/// Follows a course batch by batch, and passes what is verified after each to `use`.
 template <class Use>
 void follow_verified(const Course& course, const pagerank::Options& options,
                      const pagerank::DynamicRankOptions& dynamic, Use&& use) {

@@ -33,7 +33,7 @@ Columns random_columns(std::uint64_t vertices, std::size_t edges, bool hub, unsi
   return columns;
 }
 
-/// Positions of the input in the order the rows must have.
+/// Positions of the input in the order that rows must have.
 std::vector<std::size_t> expected_order(const std::vector<Vertex>& source,
                                         const std::vector<Vertex>& target) {
   std::vector<std::size_t> order(source.size());

@@ -1,4 +1,4 @@
-// Who waits for lists in their order goes on as soon as these are there, in whatever order they come.
+// A thread that waits for lists in order continues once these are read, in whatever order reads complete.
 #include "partition/edges_beside.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-/// Ranges come as they are listed, the last once `rest` lets it.
+/// Reads ranges in the given order, the last one after `rest` is released.
 class FakeEdges final : public PendingEdges {
  public:
   explicit FakeEdges(std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges)
@@ -41,7 +41,7 @@ TEST(EdgesBesideTest, ListsAreThereOnceAllBeforeThemAre) {
   BackgroundEdges beside(&coming, 1);
 
   beside.wait(5);
-  beside.wait(9);  // came first of all
+  beside.wait(9);  // was read first of all
   EXPECT_FALSE(coming.complete());
   coming.rest.release();
   beside.wait(12);

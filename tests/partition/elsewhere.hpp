@@ -1,4 +1,4 @@
-// Graphs whose edges are somewhere else than in their columns, as those of a graph that stays in its file.
+// Graphs whose edges are not in their columns, as those of a graph in a file.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class ColumnEdges final : public EdgeSource {
   Csr rows_;
 };
 
-/// The same graph with offsets alone in its rows.
+/// The same graph with only offsets in its rows.
 inline Graph elsewhere(Graph graph) {
   const auto move_out = [](Csr& rows) {
     Csr offsets;
@@ -47,7 +47,7 @@ inline Graph elsewhere(Graph graph) {
   return graph;
 }
 
-/// Back in memory, read in pieces of some length.
+/// Reads rows back to memory in pieces of the given length.
 inline Csr read_back(const Csr& rows, const EdgeSource* from, bool weighted, std::uint64_t piece) {
   Csr csr;
   csr.offsets = HostArray<EdgeIndex>(rows.offsets.size());

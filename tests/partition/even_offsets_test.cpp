@@ -39,7 +39,7 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// More of them than are kept filled, from several threads at once, and twice.
+/// Several threads read more pages than are kept, twice.
 TEST(EvenOffsets, ThreadsReadManyInLittleMemory) {
   constexpr std::uint64_t kVertices = 20'000'000, kStride = 2000;
   const auto made = even_offsets(kVertices, 3 * kVertices);

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-/// Edits in order of position whose fields take up to so many bits.
+/// Edits in order of position; each field has at most the given number of bits.
 std::vector<RowEdit> random_edits(std::size_t count, unsigned source_bits, unsigned begin_bits,
                                   unsigned target_bits, unsigned copies_bits) {
   std::mt19937_64 random(count + begin_bits);
@@ -75,7 +75,7 @@ TEST(PackedChanges, ComeOutAsTheyWentIn) {
   EXPECT_EQ(pack_changes({}, 3, nullptr).blocks().size(), 0u);
 }
 
-/// Lists of as many edges an id as in graphs of power of two: what the packing is for.
+/// Lists are as long as in power-law graphs, which packing is designed for.
 TEST(PackedChanges, TakeFewBytesInLargeBatches) {
   const std::vector<RowEdit> edits = random_edits(100000, 3, 8, 22, 1);
   EXPECT_LT(pack_changes(edits, 2, nullptr).bytes.size(), edits.size() * 7);

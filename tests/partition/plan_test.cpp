@@ -16,7 +16,8 @@ std::vector<EdgeIndex> offsets_of(const std::vector<std::uint64_t>& degrees) {
   return offsets;
 }
 
-/// Boundaries meet, no range exceeds the slot unless it is one vertex, and every vertex finds its owner.
+/// Expects that ranges are contiguous, that none exceeds the slot unless it is one vertex, and that owners
+/// are right.
 void expect_sound(const PartitionPlan& plan, std::uint64_t vertices, std::uint64_t slot) {
   std::uint64_t next = 0;
   for (std::uint64_t p = 0; p < plan.size(); ++p) {
@@ -76,7 +77,7 @@ TEST(PartitionPlan, IsSoundOnSkewedGraphs) {
   std::mt19937_64 random(7);
   for (const std::uint64_t slot : {100u, 1000u, 20000u, 1000000u}) {
     std::vector<std::uint64_t> degrees(5000);
-    // Degrees fall as 1/rank, first in order (hubs are neighbours), then shuffled.
+    // Degrees fall as 1/rank, first in order, so hubs are neighbours, then shuffled.
     for (std::size_t v = 0; v < degrees.size(); ++v) degrees[v] = 20000 / (v + 1);
     for (int round = 0; round < 2; ++round) {
       const PartitionPlan plan(offsets_of(degrees), {}, slot);
@@ -98,7 +99,7 @@ TEST(PartitionPlan, CutsAsManyAsWereAskedFor) {
     EXPECT_EQ(plan.owner(0), 0u);
     EXPECT_EQ(plan.owner(999), plan.size() - 1);
   }
-  // A list that is most of the graph leaves less to cut.
+  // A list that is most of the graph leaves less to divide.
   const std::vector<std::uint64_t> hub{1, 1, 100000, 1, 1};
   EXPECT_LE(PartitionPlan::of_count(offsets_of(hub), {0, 4}, 4).size(), 4u);
 }

@@ -1,4 +1,4 @@
-// A graph as a sorted map of edges, and what a batch does to it, one line after the other.
+// A graph as a sorted map of edges, and the effect of a batch on it, line by line.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct EdgeValue {
   std::int64_t time = 0;
 };
 
-/// The obvious way: every line is looked up in a map.
+/// The straightforward implementation: every line is looked up in a map.
 class UpdateOracle {
  public:
   UpdateOracle(std::uint64_t vertices, bool directed, bool weighted, bool timed)

@@ -34,7 +34,7 @@ void expect_equal(const UpdateCounts& counts, const UpdateCounts& expected) {
   EXPECT_EQ(counts.new_vertices, expected.new_vertices);
 }
 
-/// Are they packed as they are one by one?
+/// Expects that packed changes equal the unpacked ones.
 void expect_packed(const EdgeChanges& changes) {
   const PackedChanges& packed = changes.packed();
   ASSERT_EQ(packed.count, changes.size());
@@ -56,7 +56,7 @@ EdgeColumns random_edges(std::mt19937_64& random, std::size_t size, std::uint64_
   EdgeColumns columns;
   std::uniform_int_distribution<std::uint64_t> vertex(0, vertices - 1);
   for (std::size_t i = 0; i < size; ++i) {
-    // Products crowd the smaller ids, as hubs do.
+    // Products favour small ids, which become hubs.
     columns.source.push_back(static_cast<Vertex>(vertex(random) * vertex(random) / vertices));
     columns.target.push_back(static_cast<Vertex>(vertex(random)));
     columns.weight.push_back(static_cast<float>(random() % 1000) / 8);
@@ -74,7 +74,7 @@ void PrintTo(const Form& form, std::ostream* out) {
        << (form.timed ? ", timed" : "") << (form.with_in ? ", with in-edges" : "");
 }
 
-/// Memory of somebody else, with something in it.
+/// Memory of another owner, which is not zero.
 class OtherMemory final : public HostMemory {
  public:
   Block allocate(std::uint64_t bytes, const char*) override {
@@ -99,7 +99,7 @@ TEST_P(UpdateForms, EqualsASetOfEdgesAfterEveryRandomBatch) {
   for (int round = 0; round < 60; ++round) {
     SCOPED_TRACE(round);
     UpdateBatch batch;
-    // Ids a little beyond the graph's: gaps, and vertices without edges.
+    // Some ids are beyond the graph's, which makes gaps and vertices without edges.
     batch.insertions = random_edges(random, random() % 80, 40 + 2 * static_cast<std::uint64_t>(round));
     batch.deletions = random_edges(random, random() % 20, 200);
     for (const auto& [u, v] : oracle.pairs()) {
@@ -131,14 +131,14 @@ TEST_P(UpdateForms, IsTheSameWhereTheEdgesStayElsewhere) {
     first.insertions = random_edges(random, 300, 60);
     oracle.apply(first);
     Graph whole = oracle.graph(form.with_in), parted = test::elsewhere(oracle.graph(form.with_in));
-    for (int round = 0; round < 12; ++round) {  // every batch on what the last ones left
+    for (int round = 0; round < 12; ++round) {  // each batch changes the last one's graph
       SCOPED_TRACE(round);
       UpdateBatch batch;
       const std::size_t size = round == 5 ? 0 : random() % 60;
       batch.insertions = random_edges(random, size, 60 + 3 * static_cast<std::uint64_t>(round));
       if (round != 5) batch.deletions = random_edges(random, random() % 20, 90);
       for (const auto& [u, v] : oracle.pairs()) {
-        // Once all that is there.
+        // Round 8 deletes every edge.
         if (round == 8 || (round != 5 && random() % 6 == 0))
           batch.deletions.source.push_back(u), batch.deletions.target.push_back(v);
       }

@@ -1,5 +1,5 @@
-// Do the statistical tests see anything? Each error planted in the engine must fail the checks that it
-// concerns, and without one the very same checks, with the same seeds and as many draws, must pass.
+// The power of the statistical tests. Each fault planted in the engine must fail the checks that it concerns.
+// Without a fault, the same checks with the same seeds and numbers of draws must pass.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 using Check = std::function<Report()>;
 
-/// A fresh bench each: derived tables must be built under the fault as well.
+/// Each check has a new bench, since derived tables must be built with the fault, too.
 Check walk(walks::Kind kind, Select select = Select::automatic, Bias bias = Bias::weight) {
   return [=] {
     Bench bench(star());
@@ -70,8 +70,7 @@ Check sample(samples::Kind kind, Select select = Select::automatic, bool replace
   };
 }
 
-/// Draws given the draw before them in the same instance, from lists of vertices whose numbers are
-/// neighbours.
+/// Draws given the previous draw in the same instance, from lists of vertices with consecutive numbers.
 Check sample_pairs() {
   return [] {
     Bench bench(pocket());
@@ -182,8 +181,8 @@ TEST_F(PlantedFault, WithoutOneAllChecksPass) {
   for (const auto& [name, check] : checks()) EXPECT_TRUE(fits(check())) << name;
 }
 
-/// Checks of what is drawn by an index below a small number, which errors of an index must fail. (Sums of
-/// quantised biases are near 2^32: one more or less there is beyond any test.)
+/// Checks of draws by an index below a small number, which errors of an index must fail. (Sums of quantised
+/// biases are near 2^32, where an error of one is undetectable.)
 const std::vector<std::string> kByIndex = {"uniform walk",
                                            "metropolis-hastings walk",
                                            "jump walk",
@@ -218,7 +217,7 @@ TEST_F(PlantedFault, ReusedCountersAreCaught) {
                                         "biased steps by rejection", "node2vec walk by its"});
 }
 
-/// Picks by region search are immune: picks that share a word clash, and then draws a fresh one.
+/// Picks by region search are immune: picks that share a word clash, and a clash draws a new word.
 TEST_F(PlantedFault, CountersReusedBetweenPicksAreCaught) {
   expect_caught(Fault::reused_pick, {"four picks by index", "four picks by its", "four picks by alias",
                                      "four picks by updated", "four dynamic picks"});
@@ -228,7 +227,7 @@ TEST_F(PlantedFault, CountersReusedBetweenVerticesAreCaught) {
   expect_caught(Fault::reused_slot, {"sample given the draw before"});
 }
 
-/// By small biases: of sums near 2^32 one point more or less is beyond any test.
+/// Checks with small biases: in sums near 2^32 an error of one is undetectable.
 const std::vector<std::string> kBySearch = {"degree sample by its", "one pick by degree",
                                             "degree walk by its", "dynamic picks", "one dynamic pick"};
 
@@ -245,8 +244,8 @@ TEST_F(PlantedFault, ThePublishedRegionSearchIsCaught) {
   expect_caught(Fault::published_bipartite, {"sample by bipartite", "even sample", "forest fire"});
 }
 
-/// Every check under every fault, as a table: `--gtest_also_run_disabled_tests` prints it. A wrong search is
-/// not let loose on checks that redraw, where it may find a region that was left out already.
+/// Prints a table of every check under every fault, with `--gtest_also_run_disabled_tests`. A wrong search
+/// does not run checks that redraw, where it may find a region that is already excluded.
 TEST_F(PlantedFault, DISABLED_Table) {
   constexpr const char* kNames[] = {
       "none",        "modulo_bias",  "off_by_one",        "reused_counter",      "reused_pick",

@@ -1,5 +1,4 @@
-// Units of a query's mass by its ball: d |G_L|, found by hand, and the scores of as many units that are
-// given.
+// Units of a query's mass by its ball, d |G_L|, computed by hand, and scores for a given number of units.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace {
 
 using ppr::BallDegree;
 
-/// Vertices within so many steps of the seeds, and their out-edges.
+/// Vertices within `steps` steps of the seeds, and their out-edges.
 struct Ball {
   Ball(const Graph& graph, const WeightedSeeds& seeds, std::uint32_t steps) {
     const auto& offsets = graph.out.offsets;
@@ -44,7 +43,7 @@ struct Ball {
   std::uint64_t vertices = 0, edges = 0, largest = 0;
 };
 
-/// Of few and of many steps before the ball ends, together and one by one.
+/// Methods with few and with many steps before the ball ends, together and one by one.
 std::vector<ppr::Options> counted_methods() {
   std::vector<ppr::Options> all(5);
   for (ppr::Options& options : all) options.method = ppr::Method::staged, options.top = 20;
@@ -104,7 +103,7 @@ TEST(BallUnits, AreTheSameInPartitions) {
   }
 }
 
-/// A hub has more out-edges than 32 bits hold for each vertex of its ball.
+/// A hub's out-edges, times the vertices of its ball, exceed 32 bits.
 TEST(BallUnits, AreAsManyAs32BitsHoldAndAtLeastOne) {
   constexpr Vertex kLeaves = 70000;
   std::vector<stat::Edge> star;

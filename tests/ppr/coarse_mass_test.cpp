@@ -1,4 +1,4 @@
-// Masses of 32 bits in memory (--score-units) come to the scores that the same units come to in 64 bits.
+// Masses of 32 bits in memory (--score-units) give the scores that the same units give in 64 bits.
 #include <gtest/gtest.h>
 
 #include "ppr/group_support.hpp"
@@ -7,7 +7,7 @@
 namespace sluice::test {
 namespace {
 
-/// Those of the methods that may have few units, with few and with as many as there are.
+/// The methods that allow few units, with few units and with the most.
 std::vector<ppr::Options> in_units(const std::vector<ppr::Options>& methods) {
   std::vector<ppr::Options> all;
   for (ppr::Options options : methods) {
@@ -20,7 +20,7 @@ std::vector<ppr::Options> in_units(const std::vector<ppr::Options>& methods) {
   return all;
 }
 
-/// By a thread in a workspace that grows, and by one in a workspace of either kind.
+/// Compares one thread in a growing workspace with one in a fixed workspace of either mass type.
 template <template <class, class> class Query>
 void expect_same_in_both(const std::vector<ppr::Options>& methods) {
   for (const auto& [name, graph] : rank_graphs()) {
@@ -51,7 +51,7 @@ TEST(CoarseMass, ComesToTheScoresOfMassesOf64BitsOneByOne) {
   expect_same_in_both<ppr::GroupOneByOne>(one_by_one_methods());
 }
 
-/// Of few methods: rounds have barriers, and these threads may share a core.
+/// Tests few methods, since rounds have barriers and these threads may share a core.
 template <template <class, class> class Query>
 void expect_same_together(const ppr::WorkspaceShape& shape, const std::vector<ppr::Options>& methods) {
   const Graph graph = generated(io::GraphKind::kronecker, 5, true, io::WeightRule::uniform);
@@ -72,7 +72,7 @@ TEST(CoarseMass, IsTheSameForThreadsThatMeetInTwoTables) {
   expect_same_together<ppr::GroupOneByOne>(ppr::WorkspaceShape::of(32, 32, 32, 3), one_by_one_methods());
 }
 
-/// All mass comes to one vertex, again and again: the largest sums that there are.
+/// All mass gathers at one vertex again and again, which gives the largest possible sums.
 TEST(CoarseMass, DoesNotOverflowWhereAllUnitsMeet) {
   std::vector<stat::Edge> star;
   for (Vertex v = 1; v < 9; ++v) star.insert(star.end(), {{0, v}, {v, 0}});

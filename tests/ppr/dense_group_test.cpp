@@ -1,4 +1,4 @@
-// Queries side by side on the host: the lists, scores and figures that tables give, bit for bit.
+// Queries in dense rows on the host give the lists, scores and figures of tables, bit for bit.
 #include "engine/ppr/dense/group.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
 
-/// In rows, or where they pay, as in tables.
+/// Runs with rows, or where they pay, and compares with tables.
 Ran compare(const Graph& graph, const Starts& starts, ppr::Options options, unsigned threads = 2) {
   const Device device({DeviceChoice::host, threads, 0});
   const Ran found = ran(device, graph, starts, options);
@@ -46,7 +46,7 @@ TEST(PprSideBySide, EndsWhereTablesDoForAnyTolerance) {
   for (ppr::Options options : ppr_rules()) {
     options.state = ppr::State::dense;
     options.top = 7;
-    // What is under way comes close to what may be missed: by its rounding it is more, or not.
+    // Mass under way is close to the tolerance, so its rounding decides whether it exceeds it.
     for (const double tolerance : {0.3, 1e-6, 1e-12, 3e-17, 1e-18, 0.0}) {
       options.alpha = tolerance < 1e-12 ? 0.3 : 0.85;
       options.tolerance = tolerance;
@@ -86,7 +86,7 @@ TEST(PprSideBySide, ListsTheSmallestIdsAmongEqualScores) {
 }
 
 TEST(PprSideBySide, BeginsOnceAStepInATableTakesLonger) {
-  // A ring of few, which a query never leaves, beside a graph that others reach all of.
+  // A small ring that its queries never leave, beside a graph that other queries reach completely.
   std::vector<stat::Edge> edges;
   for (Vertex v = 0; v < 5; ++v) edges.push_back({v, (v + 1) % 5});
   for (Vertex v = 5; v < 400; ++v) {
@@ -117,7 +117,7 @@ TEST(PprSideBySide, FindsTheSameInAnyMemoryThatTablesDoWith) {
   const KeptRows expected = ran(Device({DeviceChoice::host, 2, 0}), graph, starts, options).rows;
   std::size_t in_tables = 0, in_rows = 0;
   for (std::uint64_t memory = 64 << 10; memory < (2u << 20); memory += memory / 8) {
-    /// The most memory that it took; none: the budget was too small.
+    /// The peak of memory; none: the budget was too small.
     const auto peak_of = [&](ppr::State state) -> std::optional<std::uint64_t> {
       const Device device({DeviceChoice::host, 2, memory});
       ppr::Options of_state = options;

@@ -1,4 +1,4 @@
-// How many queries go side by side at once, in so much memory.
+// The number of queries that share dense rows in a given amount of memory.
 #include "engine/ppr/dense/state.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How good lists are: precision at k as it is defined, by hand.
+// Quality of lists: precision at k by its definition, computed by hand.
 #include "engine/ppr/evaluate.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(PprEvaluation, IsOneForTheTruth) {
   EXPECT_EQ(rows.seeds.size(), 10u);
 }
 
-/// How good a list of four is for the query from 5 on the path.
+/// The precision of a list of four for the query from vertex 5 on the path.
 class PprEvaluationOfFive : public testing::Test {
  protected:
   struct Found {
@@ -57,7 +57,7 @@ class PprEvaluationOfFive : public testing::Test {
 };
 
 TEST_F(PprEvaluationOfFive, CountsWhatListsHaveInCommon) {
-  // The truth is 5 6 7 8. Without a score 0 and 1 come first.
+  // The true list is 5 6 7 8. Among vertices without score, 0 and 1 are first.
   const Found found = evaluate({5, 8, kNoVertex, kNoVertex}, {0.5, 0.25, 0, 0});
 
   EXPECT_EQ(found.truncated.strict, 0.5);
@@ -73,7 +73,7 @@ TEST_F(PprEvaluationOfFive, LeavesSmallScoresOutWhereItIsLenient) {
 }
 
 TEST_F(PprEvaluationOfFive, FillsShortListsById) {
-  // The truth is 5 6, then 0 1.
+  // The true list is 5 6, then 0 1.
   const Found found = evaluate({5, kNoVertex, kNoVertex, kNoVertex}, {1, 0, 0, 0}, 1);
 
   EXPECT_EQ(found.truncated.strict, 0.75);

@@ -1,4 +1,4 @@
-// The diffusion against a dense oracle, on graphs that are hard in some way.
+// The diffusion compared with a dense oracle, on hard graphs.
 #include <gtest/gtest.h>
 
 #include "ppr/oracle.hpp"
@@ -11,7 +11,7 @@ TEST(PprMass, IsDividedByReciprocals) {
       1, 2, 3, 7, 10, 641, 65537, (1ull << 32) - 1, 1ull << 32, (1ull << 40) + 1};
   std::vector<ppr::Mass> masses{0, 1, 2, 3, ppr::kWholeMass - 1, ppr::kWholeMass, ~ppr::Mass{0}};
   for (const std::uint64_t divisor : edges) {
-    for (std::uint64_t times : {1ull, 2ull, 1000ull, 1ull << 22})  // where the quotient steps
+    for (std::uint64_t times : {1ull, 2ull, 1000ull, 1ull << 22})  // where the quotient changes
       masses.insert(masses.end(), {times * divisor - 1, times * divisor, times * divisor + 1});
   }
   for (std::uint64_t i = 1; i < 1000; ++i) {
@@ -77,7 +77,7 @@ TEST(ExactPpr, ReachesTheLimitToTheTolerance) {
 
       EXPECT_LE(solved.figures.error, 1e-9);
       EXPECT_LE(largest_difference(solved.scores, truth), solved.figures.error + 1e-15);
-      // The error is no bound alone: it is what scores miss in sum, and none is too large.
+      // The error is exact, not only a bound: it is the sum that scores miss, and no score is too large.
       long double missed = 0;
       for (std::size_t v = 0; v < truth.size(); ++v) {
         missed += truth[v] - solved.scores[v];

@@ -1,5 +1,5 @@
-// A query by a group of threads whose lists come while it is asked again and again: it ends as the query by
-// one thread does, and asks for no list that it does not need.
+// A query by a group of threads whose lists arrive while it is repeated. It gives the result of one thread,
+// and requests only lists that it needs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace sluice::test {
 namespace {
 
-/// Lists that come as a query notes that it misses them, in columns of their own.
+/// Lists that arrive after a query noted that they are missing, in columns of their own.
 class ListsThatCome {
  public:
   ListsThatCome(const Graph& graph, const ppr::QueryRules& whole)
@@ -24,7 +24,7 @@ class ListsThatCome {
     if (rules_.totals != nullptr) rules_.totals = totals_.data();
     return rules_;
   }
-  /// Of those that are noted; one that is here is not.
+  /// Adds the lists that are noted; a present list must not be noted.
   std::size_t bring() {
     std::size_t brought = 0;
     for (Vertex v = static_cast<Vertex>(graph_.vertices()); v-- > 0;) {
@@ -58,7 +58,7 @@ class ListsThatCome {
   std::vector<float> weights_;
 };
 
-/// Asks until nothing is missing; how often that is.
+/// Repeats a query until no list is missing. Returns the number of attempts.
 template <class Ask>
 std::size_t ask_until_answered(ListsThatCome& lists, const Space& space, const Expected& expected,
                                Ask&& ask) {
@@ -78,7 +78,7 @@ std::size_t ask_until_answered(ListsThatCome& lists, const Space& space, const E
   }
 }
 
-/// Walks have all lists, or go where these are.
+/// Methods that request lists: walks have all lists, or run where the lists are.
 std::vector<ppr::Options> that_ask_for_lists(std::vector<ppr::Options> methods) {
   std::erase_if(methods, [](const ppr::Options& options) { return options.method == ppr::Method::walks; });
   return methods;
@@ -106,7 +106,7 @@ TEST(GroupQuery, IsAskedAgainUntilItsListsHaveCome) {
               return answer_alone<Query>(space, own, seeds);
             };
             ask_until_answered(lists, space, expected, ask);
-            EXPECT_EQ(ask_until_answered(lists, space, expected, ask), 1u);  // now all of them are here
+            EXPECT_EQ(ask_until_answered(lists, space, expected, ask), 1u);  // all lists are present now
           }
         }
       }
@@ -129,7 +129,7 @@ TEST(GroupQuery, AsksForAListARoundAndForNoneWithoutMass) {
   EXPECT_EQ(ask_until_answered(lists, space, Expected(path, options, seeds), ask), 4u);
   EXPECT_EQ(lists.edges(), 3u);
 
-  options.alpha = 1e-30;  // nothing is left for an edge
+  options.alpha = 1e-30;  // no mass is left for an edge
   options.length = 2;
   ListsThatCome none(path, rules.of(options));
   EXPECT_EQ(ask_until_answered(none, space, Expected(path, options, seeds), ask), 1u);

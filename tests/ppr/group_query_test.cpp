@@ -1,5 +1,5 @@
-// A query by a group of threads is the query by one, to the bit: its scores, its list and its figures, in a
-// workspace of any size.
+// A query by a group of threads gives the scores, list and figures of one thread, bit for bit, in a workspace
+// of any size.
 #include "engine/ppr/methods/group_query.hpp"
 
 #include <gtest/gtest.h>
@@ -129,7 +129,7 @@ TEST(GroupOneByOne, HasATableOfItsLimit) {
 }
 
 TEST(GroupQuery, ReachesEverythingInAWorkspaceForAll) {
-  // Where all lanes want the last slot at once, none of them must take the workspace for full.
+  // If all lanes compete for the last slot, none of them may report a full workspace.
   const Graph graph = stat::make_graph(2, {{0, 1}, {0, 1}, {0, 1}, {1, 0}}, false);
   HostRules rules(graph);
   ppr::Options options;

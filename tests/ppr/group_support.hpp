@@ -1,5 +1,5 @@
-// A query by a group of threads beside the query by one. Groups of several threads here are what a block is
-// on a GPU.
+// Queries by a group of threads, compared with queries by one thread. A group of several threads stands for a
+// block of a GPU.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ struct Listed {
   std::vector<double> scores;
 };
 
-/// The workspace's memory, as a group finds it and leaves it.
+/// A workspace's memory before and after a group uses it.
 template <class M>
 class SpaceOf {
  public:
@@ -35,13 +35,13 @@ class SpaceOf {
     memory_.resize(bytes_ / sizeof(Entry));
     view_ = shape.view(reinterpret_cast<unsigned char*>(memory_.data()));
   }
-  /// The same with so much fast memory for a sub-graph.
+  /// Adds `bytes` of fast memory for a sub-graph.
   void give_fast(std::uint64_t bytes) {
     fast_.resize(bytes / sizeof(std::uint64_t));
     view_.fast = reinterpret_cast<unsigned char*>(fast_.data());
     view_.fast_bytes = fast_.size() * sizeof(std::uint64_t);
   }
-  /// Has something been written there?
+  /// True if the fast memory was written.
   bool used_fast() const {
     return std::any_of(fast_.begin(), fast_.end(), [](std::uint64_t word) { return word != 0; });
   }
@@ -79,7 +79,7 @@ inline void answer(const Group& group, typename Query::Shared& shared, const Spa
   if (group.rank() == 0) listed.figures = figures;
 }
 
-/// Extracts: balls may have their sub-graphs.
+/// Extracts: balls may use sub-graphs.
 template <template <class, class> class Query = ppr::GroupQuery, bool Extracts = false, class M>
 Listed answer_alone(const SpaceOf<M>& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
   using Alone = Query<SingleLane, ppr::GroupWorkspace<SingleLane, M, Extracts>>;
@@ -104,7 +104,7 @@ Listed answer_together(const SpaceOf<M>& space, const ppr::QueryRules& rules, co
   return listed;
 }
 
-/// What one thread finds.
+/// The result of one thread.
 struct Expected {
   Expected(const Graph& graph, const ppr::Options& given, const ppr::Seeds& seeds)
       : options(given), vertices(options.top), scores(options.top) {
@@ -136,7 +136,7 @@ inline ppr::Seeds seeds_of(const Graph& graph, const WeightedSeeds& of_query) {
   return seeds;
 }
 
-/// The rules of a graph in host memory.
+/// The rules of a query on a graph in host memory.
 class HostRules {
  public:
   explicit HostRules(const Graph& graph) : graph_(graph) {
@@ -157,7 +157,7 @@ class HostRules {
   std::vector<std::uint32_t> stages_;
 };
 
-/// Few rounds, for each has barriers, and these threads may share a core.
+/// Methods with few rounds, since rounds have barriers and these threads may share a core.
 inline std::vector<ppr::Options> short_methods() {
   std::vector<ppr::Options> all = group_methods();
   for (ppr::Options& options : all) {

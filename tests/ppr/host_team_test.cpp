@@ -1,5 +1,5 @@
-// Balls of a query side by side: the same lists and figures as one after the other, for any number of balls
-// and threads, whatever the table of scores may have.
+// Balls of a query diffused at once give the lists and figures of balls one after the other. This holds for
+// any number of balls and threads, and for any table size.
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
@@ -44,7 +44,7 @@ TEST(HostTeam, FindsWhatBallsOneAfterAnotherFind) {
 }
 
 TEST(HostTeam, KeepsTheOrderInWhichTablesDropScores) {
-  // Balls of thousands of vertices, and tables that every ball overflows.
+  // Balls have thousands of vertices, so every ball overflows its table.
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   const Starts starts = starts_of({{{17, 1}}, {{3, 1}, {40, 2}}});
   ppr::Options options;
@@ -123,7 +123,7 @@ ppr::Options one_by_one() {
 
 TEST(HostTeam, FindsTheSameInPartitions) {
   const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::uniform);
-  const Starts starts = starts_of(three_queries_of(graph));  // many rounds each
+  const Starts starts = starts_of(three_queries_of(graph));  // each needs many rounds
   for (ppr::Options options : one_by_one_methods()) {
     options.weighted = options.stages.size() == 3;
     const Ran expected = ran_side_by_side(graph, starts, options, 1, 1);
@@ -167,7 +167,7 @@ TEST(HostTeam, BringsListsOfSeveralBallsTogether) {
   }
 }
 
-/// Wherever balls one after the other fit, several do: as many as there is the memory for.
+/// If memory holds one ball at a time, runs with several balls use as many as fit.
 TEST(HostTeam, FitsInPartitionsWhereBallsOneAfterAnotherDo) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
   const Starts starts = starts_of({{{17, 1}}, {{5, 1}}, {{40, 1}}});

@@ -1,4 +1,4 @@
-// Queries on ranks that share out the graph: threads of this process.
+// Queries on ranks that share out the graph, as threads of this process.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace sluice::test {
 struct OnRanks {
   KeptRows rows;  ///< of all ranks, in order
   std::vector<ppr::Stats> stats;
-  std::uint64_t peak = 0;  ///< of a rank's device memory
+  std::uint64_t peak = 0;  ///< the largest of the ranks' device memory
 
-  /// Lists or walks that ranks asked each other for. As many have been answered.
+  /// The number of lists or walks that ranks requested; expects as many answers.
   std::uint64_t asked() const {
     std::uint64_t asked = 0, answered = 0;
     for (const ppr::Stats& some : stats)
@@ -26,7 +26,7 @@ struct OnRanks {
   }
 };
 
-/// What a rank runs, with its share of the queries and as one of the ranks.
+/// The run of a rank, with its share of the queries.
 using RunOfRank = std::function<ppr::Stats(std::size_t rank, const Device& device, const ppr::Options& own,
                                            KeptRows& rows, const PagingOptions& shard)>;
 using OpenDevice = std::function<std::unique_ptr<const Device>()>;
@@ -55,7 +55,7 @@ inline OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, cons
   return all;
 }
 
-/// On the host, each rank with so much memory.
+/// Runs on the host; each rank has `memory` bytes.
 inline OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
                         const PagingOptions& paging = {}, std::uint64_t memory = 0, RunOfRank run = nullptr) {
   if (!run) {

@@ -1,4 +1,4 @@
-// Linear decomposition as published: the same scores as together, in the memory of one ball.
+// Linear decomposition as published: the scores of joint diffusion, in the memory of one ball.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ TEST(OneByOne, IsExactIfEveryVertexGoesOn) {
           const SolvedQuery solved = solve(graph, options, seeds);
 
           EXPECT_LT(largest_difference(solved.scores, dense_ppr(graph, options, seeds)), 1e-12);
-          // In sum over all vertices and balls.
+          // The error is a sum over all vertices and balls.
           EXPECT_LT(solved.figures.error, 1e-11);
         }
       }
@@ -42,7 +42,7 @@ TEST(OneByOne, IsExactIfEveryVertexGoesOn) {
 }
 
 TEST(OneByOne, IsTogetherForSomeOfThem) {
-  // Random weights: no two residuals are equal.
+  // With random weights, no two residuals are equal.
   const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform);
   ppr::Options together;
   together.method = ppr::Method::staged;
@@ -76,13 +76,13 @@ TEST(OneByOne, KeepsATableOfFixedSize) {
 
   EXPECT_LE(solved.figures.reached, 200u);
   EXPECT_GT(all.figures.reached, 1000u);
-  // Dropped scores are missed: none is too large, and the error says how much.
+  // Dropped scores count as missed: no score is too large, and the error bounds the difference.
   for (std::size_t v = 0; v < solved.scores.size(); ++v) EXPECT_LE(solved.scores[v], all.scores[v]);
   const auto truth = dense_ppr(graph, options, {{17, 1}});
   EXPECT_LE(largest_difference(solved.scores, truth), solved.figures.error);
 }
 
-/// How many of the `top` best of one vector are among those of another.
+/// The number of the `top` best entries that two vectors have in common.
 std::size_t common_best(const std::vector<double>& scores, const std::vector<double>& truth,
                         std::size_t top) {
   const auto best = [top](const std::vector<double>& all) {
@@ -107,7 +107,7 @@ TEST(OneByOne, NeverHasMoreThanATableOfAHardLimit) {
   const SolvedQuery all = solve(graph, options, {{17, 1}});
   options.table = 10;
   const SolvedQuery soft = solve(graph, options, {{17, 1}});
-  EXPECT_GT(soft.figures.table_entries, 200u);  // a ball goes in before half of it is dropped
+  EXPECT_GT(soft.figures.table_entries, 200u);  // a ball is added before half of it is dropped
 
   options.table_limit = ppr::TableLimit::hard;
   std::uint64_t bytes = all.figures.peak_bytes;
@@ -123,7 +123,7 @@ TEST(OneByOne, NeverHasMoreThanATableOfAHardLimit) {
     EXPECT_LT(hard.figures.peak_bytes, bytes);
     bytes = hard.figures.peak_bytes;
     EXPECT_GE(common_best(hard.scores, all.scores, 20), table == 1 ? 10u : 20u);
-    // Dropped scores are missed: none is too large, and the error says how much.
+    // Dropped scores count as missed: no score is too large, and the error bounds the difference.
     const auto truth = dense_ppr(graph, options, {{17, 1}});
     EXPECT_LE(largest_difference(hard.scores, truth), hard.figures.error);
     for (std::size_t v = 0; v < truth.size(); ++v) EXPECT_LE(hard.scores[v], truth[v]);

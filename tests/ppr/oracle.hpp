@@ -1,5 +1,5 @@
-// Personalized PageRank written down again: a dense diffusion in long double over a plain edge list, and
-// what the tests of the solver share.
+// A second implementation of personalized PageRank: dense diffusion in long double over a plain edge list.
+// Also helpers of solver tests.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ class DensePpr {
   std::vector<long double> total_, seeds_, mass_, scores_;
 };
 
-/// GD(L), or the limit to 1e-17.
+/// GD(L), or the limit with an error of 1e-17.
 inline std::vector<long double> dense_ppr(const Graph& graph, const ppr::Options& options,
                                           const WeightedSeeds& seeds) {
   DensePpr dense(graph, options, seeds);
@@ -87,13 +87,13 @@ inline Starts starts_of(const std::vector<WeightedSeeds>& queries) {
   return starts;
 }
 
-/// All scores of one query, and what it took.
+/// All scores and the figures of one query.
 struct SolvedQuery {
   std::vector<double> scores;
   ppr::QueryFigures figures;
 };
 
-/// A query whose lists are all at hand.
+/// Runs a query whose lists are all present.
 inline ppr::QueryFigures solve_with(ppr::QuerySolver& solver, const ppr::Seeds& seeds, Instance query) {
   solver.begin(seeds, query);
   solver.advance(solver.all_lists());
@@ -119,7 +119,7 @@ inline double largest_difference(const std::vector<double>& scores, const std::v
   return static_cast<double>(largest);
 }
 
-/// Queries from everywhere in a small graph, from some vertices of a large one, and two with several seeds.
+/// Queries from all vertices of a small graph, from some of a large one, and two with several seeds.
 inline std::vector<WeightedSeeds> queries_of(const Graph& graph) {
   const auto n = static_cast<Vertex>(graph.vertices());
   std::vector<WeightedSeeds> queries;
@@ -129,7 +129,7 @@ inline std::vector<WeightedSeeds> queries_of(const Graph& graph) {
   return queries;
 }
 
-/// Of these the first, and the two with several seeds.
+/// The first of these queries, and the two with several seeds.
 inline std::vector<WeightedSeeds> three_queries_of(const Graph& graph) {
   auto queries = queries_of(graph);
   queries.erase(queries.begin() + 1, queries.end() - 2);
@@ -144,7 +144,7 @@ inline std::vector<ppr::Options> ppr_rules() {
   return all;
 }
 
-/// GD(L) and the limit, with all rules for vertices without out-edges, even and by weight.
+/// GD(L) and the limit, with all rules for vertices without out-edges, weighted or not.
 inline std::vector<ppr::Options> dense_methods() {
   std::vector<ppr::Options> all;
   for (ppr::Options options : ppr_rules()) {
@@ -159,7 +159,7 @@ inline std::vector<ppr::Options> dense_methods() {
   return all;
 }
 
-/// Every method that a group of threads knows (group_query.hpp), in every way.
+/// Every method that a group of threads supports (group_query.hpp), with all its options.
 inline std::vector<ppr::Options> group_methods() {
   std::vector<ppr::Options> all;
   ppr::Options options;
@@ -189,7 +189,8 @@ inline std::vector<ppr::Options> group_methods() {
   options.length = 3;
   options.dangling = ppr::Dangling::uniform;
   all.push_back(options);
-  // What returns goes to all vertices: of the first eight, those that differ in how it then goes on.
+  // Returning mass is spread over all vertices: the methods of the first eight that then continue
+  // differently.
   for (const std::size_t i : {0, 1, 2, 3, 4, 6}) {
     all.push_back(all[i]);
     all.back().dangling = ppr::Dangling::uniform;
@@ -205,8 +206,7 @@ inline std::vector<ppr::Options> group_methods() {
   return all;
 }
 
-/// Next-stage vertices one by one: all, some or none of them, by share and by residual, and with tables that
-/// come to their size.
+/// Next-stage vertices one by one: all, some or none of them, by share and by residual, and with full tables.
 inline std::vector<ppr::Options> one_by_one_methods() {
   std::vector<ppr::Options> all(8);
   for (ppr::Options& options : all) {
@@ -235,7 +235,7 @@ inline std::vector<ppr::Options> one_by_one_methods() {
   return all;
 }
 
-/// Keeps all that is handed on.
+/// Keeps everything that is written.
 class KeptRows : public ppr::Sink {
  public:
   void write(const ppr::Batch& batch) override {

@@ -1,5 +1,5 @@
-// Queries whose lists come in partitions, from memory and from the file: the results of the whole graph, bit
-// for bit, and within the memory that is allowed.
+// Queries whose lists are brought in partitions, from memory and from the file. Results equal those of the
+// whole graph, bit for bit, within the given memory.
 #include <gtest/gtest.h>
 
 #include "cli/process.hpp"
@@ -19,7 +19,7 @@ TEST(PprPartitions, ChangeNoBit) {
     queries.erase(queries.begin(), queries.end() - 2);
     const Starts few = starts_of(queries);
     for (const ppr::Options& options : methods_by_turns_weighted()) {
-      const Starts& starts = is_one_by_one(options) ? few : all;  // many rounds each
+      const Starts& starts = is_one_by_one(options) ? few : all;  // each needs many rounds
       const Ran whole = ran(device, graph, starts, options);
       EXPECT_EQ(whole.stats.traffic.partitions, 1u);
       EXPECT_EQ(whole.stats.traffic.list_rounds, 0u);
@@ -33,7 +33,7 @@ TEST(PprPartitions, ChangeNoBit) {
         EXPECT_GT(parts.stats.traffic.partitions, 1u);
         EXPECT_LE(parts.stats.traffic.partitions, paging.partitions);
         if (options.method == ppr::Method::walks && paging.transport == Transport::automatic) {
-          // Where few walks wait, they read a partition in place.
+          // If few walks wait for a partition, they read it in place.
           EXPECT_GT(parts.stats.traffic.partition_transfers + parts.stats.mapped_bytes, 0u);
         } else {
           EXPECT_EQ(parts.stats.traffic.partition_transfers > 0, paging.transport != Transport::mapped);
@@ -76,7 +76,7 @@ TEST(PprPartitions, ChangeNoBitOfAnyGraph) {
   }
 }
 
-/// A partition that no query asks for stays away, and one that was brought stays as long as it fits.
+/// A partition that no query needs is not brought, and one that was brought stays while it fits.
 TEST(PprPartitions, AreBroughtOnceWhereTheyFit) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::ring, 10, false, io::WeightRule::none);
@@ -86,11 +86,11 @@ TEST(PprPartitions, AreBroughtOnceWhereTheyFit) {
   const Ran parts = ran(device, graph, starts_of({{{0, 1}}, {{300, 1}}}), options, {.partitions = 8});
 
   EXPECT_EQ(parts.stats.traffic.partitions, 8u);
-  EXPECT_EQ(parts.stats.traffic.partition_transfers, 4u);  // of 128 vertices each: 0 to 199, and 300 to 499
-  EXPECT_EQ(parts.stats.traffic.list_rounds, 2u);          // both queries pass from one partition to the next
+  EXPECT_EQ(parts.stats.traffic.partition_transfers, 4u);  // 128 vertices each: 0 to 199, and 300 to 499
+  EXPECT_EQ(parts.stats.traffic.list_rounds, 2u);          // both queries reach a second partition
 }
 
-/// Each query takes some 400 KiB, all of them at once far more than there is.
+/// Each query needs about 400 KiB; all together need far more than the memory.
 TEST(PprPartitions, StayWithinTheDeviceMemory) {
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
   ppr::Options options;
@@ -105,12 +105,12 @@ TEST(PprPartitions, StayWithinTheDeviceMemory) {
   EXPECT_EQ(tight.memory().used(), 0u);
   EXPECT_GT(2 * parts.stats.peak_query_bytes, 200u << 10);
   EXPECT_GT(parts.stats.traffic.restarts, 0u);
-  // What is left for queries is no memory that was taken.
+  // The memory reserved for queries is not all used.
   expect_same(parts, ran(ample, graph, {}, options, {.partitions = 16}));
   EXPECT_LE(ample.memory().peak(), 64u << 20);
 }
 
-/// What suffices for a query alone suffices for a hundred, whose results then come in smaller batches.
+/// Memory for one query suffices for a hundred, whose results then come in smaller batches.
 TEST(PprPartitions, AreAnsweredInSmallBatchesWhereResultsLeaveNoMemory) {
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   const PagingOptions paging{.partitions = 16};

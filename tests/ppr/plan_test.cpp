@@ -1,5 +1,5 @@
-// Plans of queries on the host are their backends, constructed: without so much nothing can be done, and a
-// query that reaches nothing takes no more.
+// Plans of queries construct the host's backends: no query runs with less memory, and a query that reaches
+// nothing needs no more.
 #include <gtest/gtest.h>
 
 #include "core/peak.hpp"
@@ -15,7 +15,7 @@ Graph plain_graph() {
   return generated(io::GraphKind::rmat, 12, false, io::WeightRule::none);
 }
 
-/// One that stays where it is.
+/// A query that stays at its seed.
 Starts lone_query(const Graph& graph) {
   return starts_of({{{lone_vertex(graph), 1}}});
 }
@@ -29,7 +29,7 @@ ppr::Options short_list(ppr::Method method) {
 }
 
 constexpr ppr::Method kMethods[] = {ppr::Method::exact, ppr::Method::push};
-/// The list of a query, and look-ups of partitions.
+/// The list of a query, and the look-up tables of partitions.
 constexpr std::uint64_t kList = 1024, kLookUps = 64u << 10;
 
 TEST(PprPlan, NamesThePeakOfTheSmallestQuery) {
@@ -74,7 +74,7 @@ TEST(PprPlan, OfARankIsWhatThatRankTakes) {
   const auto place = [](Communicator& ranks) {
     return PagingOptions{.partitions = 4, .slots = 2, .transport = Transport::copied, .shard = &ranks};
   };
-  // Limits of what travels follow from the least budget of all ranks.
+  // The least budget of all ranks limits what they send.
   constexpr std::uint64_t kMemory = 8u << 20;
   std::vector<std::uint64_t> peaks(kRanks);
   Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
@@ -91,8 +91,8 @@ TEST(PprPlan, OfARankIsWhatThatRankTakes) {
     EXPECT_EQ(plan.partitions, 4u);
     EXPECT_GE(plan.smallest_bytes + kList, peaks[static_cast<std::size_t>(rank)]) << rank;
     EXPECT_LE(plan.smallest_bytes, peaks[static_cast<std::size_t>(rank)] + kLookUps) << rank;
-    // Lists on their way, both as they are found and as they come, and where each of them is; not for each
-    // rank.
+    // Lists are counted twice, as found and as received, with the position of each. They are not counted for
+    // each rank.
     const std::uint64_t lists = 2 * graph.edges() * sizeof(Vertex);
     EXPECT_GT(plan.host_bytes, lists);
     EXPECT_LT(plan.host_bytes, 2 * lists + 32 * graph.vertices());

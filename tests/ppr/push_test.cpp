@@ -1,4 +1,4 @@
-// Forward push: what scores miss is alpha of what still waits, and never more than was allowed.
+// Forward push: scores miss alpha times the waiting residual, and never more than allowed.
 #include <gtest/gtest.h>
 
 #include "engine/random/streams.hpp"
@@ -13,7 +13,7 @@ ppr::Options push_options() {
   return options;
 }
 
-/// No score is too large, and all together they miss `error`.
+/// No score is too large, and the sum of all that they miss is `error`.
 void expect_bound(const SolvedQuery& solved, const std::vector<long double>& truth) {
   long double missed = 0;
   for (std::size_t v = 0; v < truth.size(); ++v) {
@@ -59,7 +59,7 @@ TEST(Push, KeepsItsBoundOnRandomQueries) {
     if (query % 2 == 0) {
       EXPECT_LE(solved.figures.error, 1e-2);
     } else {
-      // Less than the threshold waits for each out-edge, or at a vertex without any.
+      // The residual of a vertex is below the threshold for each of its out-edges, at least one.
       EXPECT_LE(solved.figures.error, 1e-4 * static_cast<double>(graph.edges() + graph.vertices()));
     }
   }
@@ -70,7 +70,7 @@ TEST(Push, StaysNearTheSeed) {
   ppr::Options options = push_options();
   options.residual_threshold = 0.5;
 
-  // 0.85^4 = 0.52 moves on, 0.85^5 = 0.44 waits, and all but 0.85 of it stays.
+  // 0.85^4 = 0.52 is pushed on, 0.85^5 = 0.44 waits, and 0.15 of that counts as score.
   const SolvedQuery solved = solve(ring, options, {{5, 1}});
 
   EXPECT_EQ(solved.figures.reached, 6u);

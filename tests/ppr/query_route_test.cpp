@@ -1,4 +1,5 @@
-// Where queries on a GPU go next: workspaces while they pay, rows where those take less, and back again.
+// The choice of memory for queries on a GPU: workspaces while they pay, dense rows if those need less time,
+// and back.
 #include "engine/ppr/query_route.hpp"
 
 #include <gtest/gtest.h>
@@ -20,8 +21,7 @@ ppr::QueryRoute route_of(const ppr::RouteLimits& limits) {
   return {limits, ppr::first_workspace(limits.vertices, {})};
 }
 
-/// The limits of the workspaces that a batch goes through before it goes side by side, if each is outgrown by
-/// all.
+/// The limits of the workspaces that a batch tries before it uses dense rows, if all queries outgrow each.
 std::vector<std::uint64_t> workspaces_of(ppr::QueryRoute& route, std::uint64_t queries) {
   std::vector<std::uint64_t> workspaces;
   route.begin(queries);
@@ -33,7 +33,7 @@ std::vector<std::uint64_t> workspaces_of(ppr::QueryRoute& route, std::uint64_t q
   return workspaces;
 }
 
-/// One query alone: whether it came to a workspace, and whether it was answered side by side.
+/// A single query: whether it tried a workspace, and whether dense rows answered it.
 struct Went {
   bool to_workspace, side_by_side;
   bool operator==(const Went&) const = default;
@@ -55,7 +55,7 @@ TEST(PprRoute, TakesFewQueriesSideBySideFromTheFirstWorkspaceOn) {
     ppr::QueryRoute route = route_of(limits_of(kMiddling));
     EXPECT_EQ(workspaces_of(route, queries), (std::vector<std::uint64_t>{2048})) << queries;
   }
-  // More than a group, or so many rows that workspaces take less.
+  // More queries than a group, or such large rows that workspaces need less time.
   ppr::QueryRoute more = route_of(limits_of(kMiddling)), larger = route_of(limits_of(kLarge));
   EXPECT_GT(workspaces_of(more, 200).size(), 1u);
   EXPECT_GT(workspaces_of(larger, 1).size(), 2u);
@@ -80,7 +80,7 @@ TEST(PprRoute, ComesToRowsOnceAWorkspaceIsAsLarge) {
 TEST(PprRoute, ReturnsToWorkspacesWhereTheyAreEnough) {
   ppr::QueryRoute route = route_of(limits_of(kMiddling));
   EXPECT_EQ(ask_alone(route, 100'000), (Went{true, true}));
-  EXPECT_EQ(ask_alone(route, 100), (Went{false, true}));  // nothing was known
+  EXPECT_EQ(ask_alone(route, 100), (Went{false, true}));  // nothing is known yet
   for (int query = 0; query < 10; ++query) EXPECT_EQ(ask_alone(route, 100), (Went{true, false})) << query;
   EXPECT_EQ(ask_alone(route, 100'000), (Went{true, true}));
   EXPECT_EQ(ask_alone(route, 100), (Went{true, false}));
@@ -106,7 +106,7 @@ TEST(PprRoute, ForgetsWhatWasLongAgo) {
 TEST(PprRoute, LeavesOutWorkspacesThatHardlyAnyOfThoseWhoComeFit) {
   ppr::QueryRoute route = route_of(limits_of(kMiddling));
   const std::uint64_t batch = 10'000, left = 7000;
-  EXPECT_GT(workspaces_of(route, batch).size(), 1u);  // of queries that the test does not know
+  EXPECT_GT(workspaces_of(route, batch).size(), 1u);  // other queries, of which the test knows nothing
   for (std::uint64_t query = 0; query < batch; ++query) route.record_answer(query < left ? 100'000 : 100);
   route.begin(batch);
   ASSERT_FALSE(route.prefers_dense_rows(batch));
@@ -122,7 +122,7 @@ TEST(PprRoute, LooksBeyondAWorkspaceThatIsTooSmallForMost) {
   route.begin(batch);
   EXPECT_FALSE(route.prefers_dense_rows(batch));
   route.outgrown(500);
-  EXPECT_FALSE(route.prefers_dense_rows(500));  // none fits this workspace, and all the next one
+  EXPECT_FALSE(route.prefers_dense_rows(500));  // none fits this workspace, all fit the next
   route.outgrown(500);
   EXPECT_FALSE(route.prefers_dense_rows(500));
   route.outgrown(500);
@@ -141,7 +141,7 @@ TEST(PprRoute, BeginsWithALargerWorkspaceWhereMostOfABatchOutgrewOne) {
   route.outgrown(500);
   EXPECT_EQ(first(), 2048u);
   route.outgrown(600);
-  route.outgrown(400);  // most of those who came, not of the batch
+  route.outgrown(400);  // most queries of this attempt, but not of the batch
   EXPECT_EQ(first(), 8192u);
   route.outgrown(501);
   route.outgrown(501);

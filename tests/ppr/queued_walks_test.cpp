@@ -1,5 +1,5 @@
-// Walks of Monte-Carlo queries in queues, in partitions and over ranks: ends, scores and steps of the whole
-// graph's, however few queries or walks are under way at once.
+// Walks of Monte-Carlo queries in queues, in partitions and on ranks. Ends, scores and steps equal those of
+// the whole graph, however few queries or walks are under way.
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
@@ -10,7 +10,7 @@
 namespace sluice::test {
 namespace {
 
-/// Even and by weight, to either place from dead ends, to any length and to a few steps.
+/// Unweighted and weighted walks, both rules for dead ends, unlimited and short lengths.
 std::vector<ppr::Options> walk_methods() {
   std::vector<ppr::Options> all;
   for (ppr::Options options : ppr_rules()) {
@@ -45,12 +45,12 @@ TEST(PprQueuedWalks, AreThoseOfTheWholeGraph) {
       for (const ppr::Stats& some : shared.stats) edges += some.edges, reached += some.reached;
       EXPECT_EQ(edges, whole.stats.edges);
       EXPECT_EQ(reached, whole.stats.reached);
-      shared.asked();  // are answered
+      shared.asked();  // all requests are answered
     }
   }
 }
 
-/// All that end where they begin are there before a list has come.
+/// All walks end at their start, before any list arrives.
 TEST(PprQueuedWalks, MayMakeNoStep) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
@@ -64,7 +64,7 @@ TEST(PprQueuedWalks, MayMakeNoStep) {
   EXPECT_EQ(parts.stats.edges, 0u);
 }
 
-/// Of a file, with two slots: batches hold some of the walks of a query, or of several.
+/// Edges are in a file and there are two slots: a batch holds some of a query's walks, or those of several.
 TEST(PprQueuedWalks, StayWithinTheDeviceMemory) {
   constexpr std::uint64_t kMemory = 400u << 10;
   const auto make = [] { return generated(io::GraphKind::kronecker, 12, true, io::WeightRule::uniform); };
@@ -89,9 +89,9 @@ TEST(PprQueuedWalks, StayWithinTheDeviceMemory) {
   }
 }
 
-/// Every rank owns several partitions and has slots for two.
+/// Every rank owns several partitions and has two slots.
 TEST(PprQueuedWalks, StayWithinTheDeviceMemoryOfRanks) {
-  constexpr std::uint64_t kMemory = 5u << 20;  // walks that travel take 4 MiB of it
+  constexpr std::uint64_t kMemory = 5u << 20;  // walks that are sent use 4 MiB of it
   const auto make = [] { return generated(io::GraphKind::kronecker, 9, true, io::WeightRule::uniform); };
   const Graph in_memory = make(), in_file = elsewhere(make());
   ppr::Options options;
@@ -113,7 +113,7 @@ TEST(PprQueuedWalks, StayWithinTheDeviceMemoryOfRanks) {
   }
 }
 
-/// A few queries' ends fit the host's memory at a time.
+/// The host's memory holds the ends of a few queries at a time.
 TEST(PprQueuedWalks, AreMadeOfSomeQueriesAtATime) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
@@ -133,7 +133,7 @@ TEST(PprQueuedWalks, AreMadeOfSomeQueriesAtATime) {
   expect_same(parts, whole);
 }
 
-/// Ranks ask each other for lists between walks that they make together, at their own pace.
+/// Ranks request lists at their own pace, between walks that they make together.
 TEST(PprQueuedWalks, AreEvaluatedOnRanks) {
   const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
   const Device device({DeviceChoice::host, 2, 0});
@@ -154,7 +154,7 @@ TEST(PprQueuedWalks, AreEvaluatedOnRanks) {
                                         return run_ppr(own_device, graph, starts, own, evaluator, shard);
                                       });
       EXPECT_TRUE(shared.rows == whole.rows);
-      shared.asked();  // are answered
+      shared.asked();  // all requests are answered
     }
   }
 }

@@ -1,5 +1,4 @@
-// What a run of queries gave, and that another gave the same: lists and all that is known of them but memory
-// and time.
+// The results of a run of queries, and comparisons of all but memory and time.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +30,7 @@ inline void expect_same(const Ran& found, const Ran& expected) {
   EXPECT_EQ(found.stats.held, expected.stats.held);
 }
 
-/// Of each query, all that is known of it but memory and time.
+/// Compares all figures of each query except memory and time.
 inline void expect_same_figures(const KeptRows& found, const KeptRows& expected) {
   ASSERT_EQ(found.figures.size(), expected.figures.size());
   for (std::size_t i = 0; i < found.figures.size(); ++i) {
@@ -43,7 +42,7 @@ inline void expect_same_figures(const KeptRows& found, const KeptRows& expected)
   }
 }
 
-/// Those of all ranks, in order.
+/// The rows of all ranks, in order.
 inline KeptRows joined(const std::vector<KeptRows>& parts) {
   KeptRows all;
   for (const KeptRows& some : parts) {
@@ -54,14 +53,14 @@ inline KeptRows joined(const std::vector<KeptRows>& parts) {
   return all;
 }
 
-/// The first without out-edges.
+/// The first vertex without out-edges.
 inline Vertex lone_vertex(const Graph& graph) {
   Vertex v = 0;
   while (graph.out.offsets[v] != graph.out.offsets[v + 1]) ++v;
   return v;
 }
 
-/// Even numbers of rules split by weight, so that both do with each method.
+/// All methods. Every other set of options is weighted, so each method runs with and without weights.
 inline std::vector<ppr::Options> methods_by_turns_weighted() {
   std::vector<ppr::Options> all = group_methods();
   for (const ppr::Options& options : one_by_one_methods()) all.push_back(options);

@@ -1,5 +1,5 @@
-// Queries on ranks that each own a part of the lists and ask each other for them: the results of one process
-// that has the graph, bit for bit.
+// Ranks each own a part of the lists, and request the others'. Queries give the results of one process with
+// the graph, bit for bit.
 #include <gtest/gtest.h>
 
 #include "cli/process.hpp"
@@ -36,7 +36,7 @@ TEST(PprShard, ChangesNoBit) {
 
 TEST(PprShard, DiffusesBallsSideBySide) {
   const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::uniform);
-  const Starts starts = starts_of(three_queries_of(graph));  // many rounds each
+  const Starts starts = starts_of(three_queries_of(graph));  // each needs many rounds
   for (ppr::Options options : one_by_one_methods()) {
     options.weighted = options.stages.size() == 3;
     const KeptRows expected = alone(graph, starts, options);
@@ -50,7 +50,7 @@ TEST(PprShard, DiffusesBallsSideBySide) {
   }
 }
 
-/// Lists of hubs are longer than what two ranks may send each other in a superstep, and all ranks want them.
+/// Lists of hubs exceed what two ranks may send each other in a superstep, and all ranks need them.
 TEST(PprShard, LongListsWaitForTheirTurn) {
   constexpr Vertex kHubs = 3, kVertices = 500;
   std::vector<stat::Edge> edges;
@@ -68,11 +68,11 @@ TEST(PprShard, LongListsWaitForTheirTurn) {
   const OnRanks ran = on_ranks(16, graph, starts, options);
 
   EXPECT_TRUE(ran.rows == expected);
-  // One hub a superstep, of those that are another rank's.
+  // In each superstep a rank receives one remote hub's list.
   for (const ppr::Stats& stats : ran.stats) EXPECT_GT(stats.traffic.list_rounds, kHubs + options.length);
 }
 
-/// Balls beside each other do not fit, nor do several queries.
+/// Memory holds neither several balls nor several queries at once.
 TEST(PprShard, HasFewerBallsWhereMemoryIsShort) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
   const Starts starts = starts_of({{{17, 1}}, {{5, 1}}, {{40, 1}}});
@@ -108,7 +108,7 @@ TEST(PprShard, ReadsOwnListsFromTheFile) {
     EXPECT_TRUE(ran.rows == expected);
     for (const ppr::Stats& stats : ran.stats) {
       EXPECT_GT(stats.traffic.read_bytes, 0u);
-      EXPECT_LE(stats.traffic.read_bytes, in_file.edges() * 8 / 2);  // its own part, once
+      EXPECT_LE(stats.traffic.read_bytes, in_file.edges() * 8 / 2);  // at most its own part, once
     }
   }
 }
@@ -130,7 +130,7 @@ TEST(PprShard, MayOwnNoVertexOrNoEdgeAndHaveNoQuery) {
   }
 }
 
-/// Sums over the queries of all ranks: their number, and both precisions against both truths.
+/// Sums over the queries of all ranks: their number, and both precisions against both reference lists.
 std::vector<double> evaluated_on(int size, const Graph& graph, const Starts& starts,
                                  const ppr::Options& options, std::uint64_t memory = 0) {
   std::vector<std::vector<double>> sums(static_cast<std::size_t>(size));
@@ -163,7 +163,7 @@ TEST(PprShard, EvaluatesAsOneProcess) {
   for (Vertex v = 0; v < 50; ++v) queries.push_back({{v, 1}, {2 * v + 1, 2}});
   ppr::Options options;
   options.top = 200;
-  options.alpha = 0.5;  // fewer supersteps to the limit
+  options.alpha = 0.5;  // the limit needs fewer supersteps
   for (const ppr::Method method : {ppr::Method::staged, ppr::Method::push}) {
     options.method = method;
     options.weighted = method == ppr::Method::push;
@@ -191,7 +191,7 @@ TEST(PprShard, EvaluatesWhereARankHasNoQuery) {
   EXPECT_EQ(evaluated_on(4, graph, starts, options), alone);
 }
 
-/// What travels lies in host memory: little device memory makes no more rounds of a query.
+/// Lists that are sent are in host memory, so little device memory adds no rounds to a query.
 TEST(PprShard, BringsAStepsListsInOneRound) {
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   const Starts starts = starts_of({{{2, 1}}, {{2, 1}}});
@@ -205,7 +205,7 @@ TEST(PprShard, BringsAStepsListsInOneRound) {
   EXPECT_GE(ran.stats[0].traffic.rounds, 6u);
 }
 
-/// Between two ranks few lists travel at once where the host has little memory.
+/// With little host memory, two ranks send each other few lists at once.
 TEST(PprShard, StaysWithinTheHostMemory) {
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   const Starts starts = starts_of({{{2, 1}}, {{2, 1}}});
@@ -223,7 +223,7 @@ TEST(PprShard, StaysWithinTheHostMemory) {
   for (const ppr::Stats& stats : ran.stats) EXPECT_GT(stats.traffic.list_rounds, 5u);
 }
 
-/// Several queries do not fit.
+/// Memory does not hold several queries.
 TEST(PprShard, StaysWithinTheDeviceMemory) {
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   std::vector<WeightedSeeds> queries;

@@ -1,4 +1,4 @@
-// Many queries at once: their order, their lists, and what changes neither.
+// Many queries at once: their order, their lists, and settings that change neither.
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"

@@ -1,5 +1,5 @@
-// MeLoPPR's identities: all next-stage vertices together are the exact diffusion, and some of them are a
-// diffusion that leaves the others where they are.
+// MeLoPPR's identities: expanding all next-stage vertices is the exact diffusion. Expanding some is a
+// diffusion in which the others keep their residual.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -33,7 +33,7 @@ TEST(StagedPpr, IsExactIfEveryVertexGoesOn) {
   }
 }
 
-/// The same selection over dense vectors.
+/// The same selection on dense vectors.
 std::vector<long double> dense_stages(const Graph& graph, const ppr::Options& options,
                                       const WeightedSeeds& seeds, long double& held) {
   DensePpr dense(graph, options, seeds);
@@ -57,7 +57,7 @@ std::vector<long double> dense_stages(const Graph& graph, const ppr::Options& op
 }
 
 TEST(StagedPpr, ExpandsTheLargestResiduals) {
-  // Random weights: no two residuals are equal.
+  // With random weights, no two residuals are equal.
   const auto uniform = io::WeightRule::uniform;
   for (const auto kind : {io::GraphKind::rmat, io::GraphKind::kronecker, io::GraphKind::grid}) {
     const Graph graph = generated(kind, 10, kind != io::GraphKind::rmat, uniform);
@@ -86,7 +86,7 @@ TEST(StagedPpr, ExpandsTheLargestResiduals) {
 }
 
 TEST(StagedPpr, ExpandsWhatReachesTheThreshold) {
-  // 0 -> 1..4 evenly, and each of them to a leaf of its own; 1 twice.
+  // Vertex 0 has edges to 1..4, two of them to 1; each of these has an edge to a leaf of its own.
   const Graph graph =
       stat::make_graph(9, {{0, 1}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 5}, {2, 6}, {3, 7}, {4, 8}}, false);
   ppr::Options options;

@@ -1,5 +1,5 @@
-// Balls in sub-graphs of their own, as MeLoPPR has it: the lists, scores and figures of balls in the graph's
-// lists, to the bit, wherever a sub-graph lies.
+// Balls in sub-graphs, as in MeLoPPR, give the lists, scores and figures of balls in the graph's lists, bit
+// for bit, in any memory.
 #include "engine/ppr/methods/sub_graph.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::uint64_t largest_sub_graph(const Ran& ran) {
   return bytes;
 }
 
-/// Runs them with sub-graphs, and compares.
+/// Runs queries with and without sub-graphs, and compares.
 Ran expect_same_in_sub_graphs(const Graph& graph, const Starts& starts, ppr::Options options) {
   options.sub_graphs = false;
   const Ran expected = ran(kHost, graph, starts, options);
@@ -39,7 +39,7 @@ TEST(SubGraph, HasTheScoresOfBallsInTheGraph) {
       for (const bool weighted : {false, true}) {
         options.weighted = weighted;
         const Ran found = expect_same_in_sub_graphs(graph, starts_of(queries_of(graph)), options);
-        // What returns to all vertices is in no ball.
+        // Mass that returns to all vertices leaves every ball.
         if (options.dangling == ppr::Dangling::seed) {
           EXPECT_GT(largest_sub_graph(found), 0u);
         }
@@ -49,7 +49,7 @@ TEST(SubGraph, HasTheScoresOfBallsInTheGraph) {
 }
 
 TEST(SubGraph, HasThemForManySeedsAndLongStages) {
-  // Directed: mass returns to seeds in every step.
+  // In a directed graph, mass returns to the seeds in every step.
   const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::uniform);
   const Starts starts =
       starts_of({{{0, 1}, {1, 2}, {2, 3}, {3, 4}}, {{7, 1}}, {{lone_vertex(graph), 1}, {9, 1e-12}}});
@@ -58,7 +58,7 @@ TEST(SubGraph, HasThemForManySeedsAndLongStages) {
        {std::vector<std::int64_t>{1}, {6}, {1, 5}, {5, 1}, {12, 12}}) {
     options.stages = stages;
     for (const std::uint32_t units : {0u, 5000u}) {
-      options.score_units = units;  // few: shares are 0 where lists are long
+      options.score_units = units;  // few units: shares of long lists are 0
       for (const bool weighted : {false, true}) {
         options.weighted = weighted;
         expect_same_in_sub_graphs(graph, starts, options);
@@ -68,7 +68,7 @@ TEST(SubGraph, HasThemForManySeedsAndLongStages) {
 }
 
 TEST(SubGraph, IsTheBallWithoutListsOfItsOutermostVertices) {
-  // Two steps from 0 along a path, whose second vertex has a loop and a parallel edge.
+  // Two steps from 0 along a path, whose second vertex has a self-loop and a parallel edge.
   const Graph graph =
       stat::make_graph(6, {{0, 1}, {1, 0}, {1, 1}, {1, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}, true);
   ppr::Options options = one_by_one_methods().front();
@@ -133,11 +133,11 @@ TEST(SubGraph, NeedsAllLists) {
 
   EXPECT_THROW(ran(kHost, graph, starts_of({{{1, 1}}}), options, parts), UsageError);
 
-  options.one_by_one = false;  // where there are none
+  options.one_by_one = false;  // then there are no sub-graphs
   EXPECT_NO_THROW(ran(kHost, graph, starts_of({{{1, 1}}}), options, parts));
 }
 
-// ---- by a group of threads, in a workspace of fixed size
+// ---- a group of threads in a workspace of fixed size
 
 ppr::WorkspaceShape shape_of(const Graph& graph, std::uint64_t reached, bool weighted) {
   const std::uint64_t n = graph.vertices();
@@ -173,7 +173,8 @@ TEST(GroupSubGraph, IsThatOfOneThreadToTheBit) {
   }
 }
 
-/// Threads meet at barriers in every round of every ball: few balls, of a graph with all that lists may have.
+/// Threads meet at barriers in every round of every ball, so there are few balls. The graph has all kinds of
+/// lists.
 Graph few_vertices() {
   return stat::make_graph(
       9, {{0, 1}, {1, 2, 3}, {1, 2}, {2, 2}, {2, 3, 2}, {3, 0}, {3, 4}, {4, 5, 0}, {4, 6}, {6, 7}, {8, 0}},
@@ -226,7 +227,7 @@ TEST(GroupSubGraph, IsTheSameInMassesOf32Bits) {
 }
 
 TEST(GroupSubGraph, GivesUpWhatItsWorkspaceDoesNotTake) {
-  // One hub with far more edges than a small workspace takes, to few vertices.
+  // A hub has far more edges than a small workspace holds, to few vertices.
   std::vector<stat::Edge> edges;
   for (int parallel = 0; parallel < 300; ++parallel) edges.push_back({0, 1}), edges.push_back({1, 0});
   const Graph graph = stat::make_graph(64, std::move(edges), false);
@@ -248,7 +249,7 @@ TEST(GroupSubGraph, GivesUpWhatItsWorkspaceDoesNotTake) {
   const Expected expected(graph, options, seeds);
   options.sub_graphs = true;
   expect_same(answer_alone<ppr::GroupOneByOne, true>(all, rules.of(options), seeds), expected);
-  // More vertices than it takes.
+  // The ball has more vertices than the workspace holds.
   const Graph grid = generated(io::GraphKind::grid, 8, true, io::WeightRule::none);
   HostRules grid_rules(grid);
   const Space few(shape_of(grid, 8, false));

@@ -1,4 +1,4 @@
-// The list of a query on the host, beside all its scores in order.
+// The list of a query on the host, compared with all its scores in order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 using ppr::Mass;
 using ppr::RankedVertex;
 
-/// Few different scores, some of them 0, so that many are equal; and some that only doubles take for equal.
+/// Few different scores, some 0, so many are equal; some differ only in bits that doubles drop.
 std::vector<Mass> scores_of(std::size_t vertices) {
   std::mt19937_64 random(vertices);
   std::vector<Mass> scores(vertices);

@@ -1,4 +1,4 @@
-// Scores by walks: the distribution that they come from, and the error that is stated.
+// Scores by walks: the distribution of their ends, and the stated error.
 #include <gtest/gtest.h>
 
 #include "ppr/oracle.hpp"
@@ -14,7 +14,7 @@ ppr::Options walk_options(std::uint32_t walks, std::uint32_t length) {
   return options;
 }
 
-/// Pearson's statistic over vertices where at least 20 walks are to be expected; the rest is one class.
+/// Pearson's statistic over vertices with at least 20 expected walks; all others form one class.
 double chi_square(const std::vector<double>& scores, const std::vector<long double>& truth, double walks,
                   int& freedom) {
   double statistic = 0, rest = 0, rest_expected = 0;
@@ -82,7 +82,7 @@ TEST(PprWalks, KeepTheirConfidenceOnRandomQueries) {
     outside += largest_difference(solved.scores, truth[start]) > solved.figures.error;
   }
 
-  // At most a tenth, with six deviations: 100 + 6 sqrt(90).
+  // At most a tenth, plus six deviations: 100 + 6 sqrt(90).
   EXPECT_LE(outside, 156);
 }
 

@@ -1,4 +1,4 @@
-// Integer decisions against plain references.
+// Integer decisions compared with plain references.
 #include "engine/random/uniform.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Wide = unsigned __int128;
 
-/// Product of little-endian numbers of 32-bit digits, by hand.
+/// Product of little-endian numbers with 32-bit digits, by long multiplication.
 template <std::size_t A, std::size_t B>
 std::array<std::uint32_t, A + B> multiply(const std::array<std::uint32_t, A>& a,
                                           const std::array<std::uint32_t, B>& b) {

@@ -15,14 +15,14 @@ namespace {
 
 using samples::BiasTree;
 
-/// The entry that a scan of all biases finds.
+/// The entry that a linear scan of the biases finds.
 std::uint32_t scanned(const std::vector<std::uint64_t>& biases, std::uint64_t x) {
   std::uint32_t entry = 0;
   while (x >= biases[entry]) x -= biases[entry++];
   return entry;
 }
 
-/// Biases of which a third is 0, and few are large.
+/// Random biases: a third is 0, and few are large.
 std::vector<std::uint64_t> some_biases(std::uint64_t count, std::mt19937_64& random) {
   std::vector<std::uint64_t> biases(count);
   for (auto& bias : biases)

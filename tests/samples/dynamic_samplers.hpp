@@ -1,4 +1,4 @@
-// Traversal samplers of a user's own whose bias is dynamic: it depends on all that is known when a vertex is
+// User-defined traversal samplers with dynamic bias, which depends on all that is known when a vertex is
 // expanded.
 #pragma once
 
@@ -6,13 +6,13 @@
 
 namespace sluice::test {
 
-/// Nothing goes straight back where there is no floor; other edges have biases of 1 to 6.
+/// Edges back to the previous vertex have bias 0, or 1 with a floor; other edges have biases of 1 to 6.
 template <bool kReplace, bool kBound, bool kFloor = false, bool kFixedPart = false>
 struct Remembering {
   static constexpr BiasClass kBias = BiasClass::dynamic;
   std::uint32_t depths = 2;
   std::uint64_t fanout = 3;
-  std::uint64_t bound = 6;  ///< a larger one is as true, and rejects more
+  std::uint64_t bound = 6;  ///< larger bounds are valid, too, but reject more
 
   SLUICE_HD std::uint32_t depth() const { return depths; }
   SLUICE_HD bool replacement() const { return kReplace; }
@@ -33,15 +33,14 @@ struct Remembering {
   }
 };
 
-/// The same, and every third vertex is recorded where it is reached, but not expanded from anything but
-/// seeds.
+/// The same, but every third vertex is recorded without being expanded, unless a seed reaches it directly.
 struct Picky : Remembering<false, false> {
   SLUICE_HD Vertex update(const GraphView&, const samples::TracedExpansion& at, const Edge& edge) const {
     return at.previous != kNoVertex && edge.target % 3 == 0 ? kNoVertex : edge.target;
   }
 };
 
-/// All edges alike, as heavy as is asked for.
+/// All edges have the same given bias.
 template <bool kReplace>
 struct Heavy {
   static constexpr BiasClass kBias = BiasClass::dynamic;

@@ -1,11 +1,11 @@
-// Layer samplers of a user's own.
+// User-defined layer samplers.
 #pragma once
 
 #include "engine/samples/layer/layer.hpp"
 
 namespace sluice::test {
 
-/// What the built-in kind draws with a bias by degree, without its name.
+/// The same draws as the built-in kind with a bias by degree.
 struct DegreeLayers {
   SLUICE_HD std::uint32_t depth() const { return 2; }
   SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return 6 * depth; }
@@ -14,13 +14,13 @@ struct DegreeLayers {
   }
 };
 
-/// The same by no bias.
+/// The same without a bias.
 struct PlainLayers {
   SLUICE_HD std::uint32_t depth() const { return 2; }
   SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return 6 * depth; }
 };
 
-/// By weight and degree, and none to some vertices; an edge leads on, back, or nowhere.
+/// Bias by weight and degree, 0 for some targets; an edge continues at its target, at its source, or nowhere.
 struct PickyLayers {
   SLUICE_HD std::uint32_t depth() const { return 3; }
   SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return depth == 2 ? 400 : 7; }
@@ -34,7 +34,7 @@ struct PickyLayers {
   }
 };
 
-/// Pools the lists of some entries alone, those of many edges rather than others, and of odd ones never.
+/// Pools the lists of few entries. Vertices of high degree are preferred, and one in seven is never chosen.
 struct ThriftyLayers : PickyLayers {
   SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return depth == 2 ? 60 : 7; }
   SLUICE_HD std::uint64_t frontier_size(std::uint32_t depth) const { return depth == 3 ? 40 : 2; }
@@ -43,7 +43,8 @@ struct ThriftyLayers : PickyLayers {
   }
 };
 
-/// Of some entries, all alike, with copies where the run has them; of more edges than a warp has lanes for.
+/// Pools the lists of few entries, chosen uniformly, with copies if the run keeps them. Layers have more
+/// edges than a warp has lanes.
 struct SparePlainLayers : PlainLayers {
   SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return 300 * depth; }
   SLUICE_HD std::uint64_t frontier_size(std::uint32_t) const { return 3; }

@@ -1,4 +1,4 @@
-// Layer samples at the edge of what they can hold, and those of a user's own.
+// Layer samples at the limits of their biases, and user-defined ones.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -11,7 +11,7 @@
 namespace sluice::test {
 namespace {
 
-/// One vertex with `loops` edges to itself: its list's biases by degree sum to the square of that.
+/// One vertex with `loops` self-loops: the biases of its list by degree sum to the square of `loops`.
 Graph knot(std::uint64_t loops) {
   Graph graph;
   graph.out.offsets = HostArray<EdgeIndex>(2);
@@ -30,7 +30,7 @@ TEST(Layer, SaysWhenBiasesOfManyCopiesPassTheLargestSum) {
   ResidentGraph fits_in_parts(device, below, in_parts), does_not_in_parts(device, above, in_parts);
   samples::Options options;
   options.kind = samples::Kind::layer, options.bias = Bias::degree, options.revisit = true;
-  options.layer_sizes = {kMost + 1, 5};  // the first layer takes every loop, each of which is a copy then
+  options.layer_sizes = {kMost + 1, 5};  // layer 1 draws every loop; each is then a copy
   Starts starts;
   starts.mode = Starts::Mode::listed;
   starts.vertices = {0};

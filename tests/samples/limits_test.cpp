@@ -1,4 +1,4 @@
-// What a sample may not ask of one list is refused in one line, and what it may just ask is not.
+// Requests of a sample beyond the limits of one list are refused in one line; requests just within are not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace sluice::test {
 namespace {
 
-/// Vertex 0 has `degree` edges to itself; the first is as heavy as is asked for, all others weigh 1.
+/// Vertex 0 has `degree` self-loops. The first has a given weight, all others weigh 1.
 Graph loops(std::uint64_t degree, float first = 0) {
   Graph graph;
   graph.weighted = first > 0;
@@ -28,7 +28,7 @@ Graph loops(std::uint64_t degree, float first = 0) {
   return graph;
 }
 
-/// What a run says when it is refused.
+/// The message with which a run is refused.
 template <class Run>
 std::string refusal(const Graph& graph, Run&& run) {
   Device device({DeviceChoice::host, 1, 0});
@@ -98,7 +98,7 @@ TEST(SampleLimits, NoForestFireOutlivesItsWords) {
   EXPECT_NE(refusal_of(loops(kMaxWords + std::uint64_t{1}), options), "");
 }
 
-/// Picks after the first meet the heavy one a thousand times each.
+/// Each pick after the first meets the heavy edge, until its thousand redraws are used up.
 TEST(SampleLimits, ClashesDoNotUseWordsTwice) {
   const std::uint32_t picks = kMaxWords / 1000;
   const Graph graph = loops(picks + 100, 0x1p31f);

@@ -1,4 +1,4 @@
-// One-pass samplers of a user's own: what they draw from, and what they may not ask.
+// User-defined one-pass samplers: what they draw from, and which requests are refused.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -11,7 +11,7 @@
 namespace sluice::test {
 namespace {
 
-/// How often each vertex, or each edge, is drawn.
+/// Counts how often each vertex, or each edge, is drawn.
 struct Times : SampleSink {
   Times(std::uint64_t each, std::uint64_t all) : size(each), drawn(all) {}
   void write(const SampleBatch& batch) override {

@@ -1,4 +1,4 @@
-// Origin ranks whose entries are worked on together: as many as 32 bits number the instances of.
+// Origin ranks are joined while 32 bits can number their instances.
 #include "engine/samples/partitioned/sample_origins.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-/// The instance that an entry of rank `rank` has once its origin rank is joined with others.
+/// The instance of an entry of rank `rank` after its origin rank was joined with others.
 Instance instance_of(const samples::JoinedOrigins& joined, std::size_t origin, std::size_t rank,
                      std::uint32_t instance) {
   return joined.origins[origin].first + (instance + joined.shifts[rank]);
@@ -31,7 +31,7 @@ TEST(SampleOrigins, AreSeveralWhereTheyAreFarApart) {
 
   const samples::JoinedOrigins joined = samples::join_origins(batches, entries);
 
-  // The second ends at the last number that fits behind the first; the third one behind it.
+  // The second rank's instances end at the last number that fits; those of the third rank begin behind it.
   ASSERT_EQ(joined.origins.size(), 2u);
   EXPECT_EQ(joined.origins[0].end, 3u);
   EXPECT_EQ(joined.origins[1].begin, 3u);

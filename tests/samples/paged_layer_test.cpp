@@ -1,5 +1,5 @@
-// Layers and drawn vertices on a graph in partitions, where it is hard: long lists, biases that make guesses
-// fail, budgets of a few instances.
+// Layers and drawn vertices on a graph in partitions in hard cases: long lists, biases that make guesses
+// fail, and memory for few instances.
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr PagingOptions kParts{.partitions = 16, .slots = 2, .transport = Transport::copied};
 
-/// Vertex 0 has an edge to each other vertex and each other vertex a few, so that one partition is one list.
-/// Every weight is some hundred times the next one's: most draws fall on a candidate that is taken.
+/// Vertex 0 has edges to all others, which have four edges each, so one partition is one list. Each weight is
+/// 300 times the next one's, so most draws hit a candidate that is already selected.
 Graph steep(std::uint64_t vertices) {
   Graph graph;
   graph.weighted = true;
@@ -49,7 +49,7 @@ samples::Options nodes(std::uint64_t count) {
   return options;
 }
 
-/// The same samples in partitions, made by as many picks, redraws and searches.
+/// Expects the same samples in partitions, with equally many picks, redraws and searches.
 void expect_same(const Graph& graph, const Starts& starts, const samples::Options& options) {
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, kParts);
@@ -139,7 +139,7 @@ TEST(PagedLayer, SharesOfTheInstancesTogetherAreTheWhole) {
 
 TEST(PagedLayer, StaysWithinATightBudget) {
   const Graph graph = steep(20000);
-  // Two slots must hold the long list and its weights; exponents, bounds and counts take 14 bytes a vertex.
+  // Two slots must hold the long list and its weights. Exponents, bounds and counts need 14 bytes a vertex.
   const std::uint64_t budget = graph.vertices() * (2 * (sizeof(Vertex) + sizeof(float)) + 14) + (160u << 10);
   for (const samples::Options& options : {layers(Bias::none, Select::automatic, false, {15, 40}), nodes(600),
                                           layers(Bias::weight, Select::automatic, true, {15, 40})}) {

@@ -1,11 +1,11 @@
-// Pool samplers of a user's own.
+// User-defined pool samplers.
 #pragma once
 
 #include "engine/samples/pool/pool.hpp"
 
 namespace sluice::test {
 
-/// Two entries and two neighbours by weight.
+/// Selects two entries and two neighbours by weight.
 struct TwoByTwo {
   std::uint32_t seeds = 3;
 
@@ -18,12 +18,13 @@ struct TwoByTwo {
   }
 };
 
-/// The same neighbours, each once: one of an entry that has no more.
+/// Selects distinct neighbours: only one of an entry that has no more.
 struct TwoDistinct : TwoByTwo {
   SLUICE_HD bool replacement() const { return false; }
 };
 
-/// One entry, and five of its neighbours, each once, all alike; hubs lose theirs.
+/// Selects one entry and five distinct neighbours, uniformly; neighbours of high degree are not added to the
+/// pool.
 struct FiveOfOne {
   std::uint32_t seeds = 7;
 
@@ -36,7 +37,7 @@ struct FiveOfOne {
   }
 };
 
-/// Two entries and a uniform neighbour, which is lost, or leads back, or on.
+/// Selects two entries and one uniform neighbour of each, which is dropped, replaced by the entry, or added.
 struct PickyPool {
   std::uint32_t seeds = 20;
 
@@ -49,7 +50,7 @@ struct PickyPool {
   }
 };
 
-/// The built-in kind with all that is optional said.
+/// The built-in kind with all optional functions defined.
 struct SpelledOut {
   std::uint32_t seeds = 12;
 

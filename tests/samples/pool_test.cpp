@@ -1,4 +1,4 @@
-// Pools of a user's own: whole and in partitions, and how they grow and shrink.
+// User-defined pools, whole and in partitions, and how they grow and shrink.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST(UserPool, SelectsEachNeighborOnceWithoutReplacement) {
     }
     std::uint64_t shorter = 0, seen = 0;
   } steps;
-  Graph graph;  // vertex v leads to the v % 9 + 1 vertices that follow it
+  Graph graph;  // vertex v has edges to the v % 9 + 1 next vertices
   constexpr std::size_t kVertices = 200;
   graph.out.offsets = HostArray<EdgeIndex>(kVertices + 1);
   graph.out.offsets[0] = 0;
@@ -94,7 +94,8 @@ TEST(UserPool, SelectsEachNeighborOnceWithoutReplacement) {
   EXPECT_EQ(stats.sampled_edges, steps.seen);
 }
 
-/// Follows the pools by what is recorded: a step selects what was there before it.
+/// Reconstructs the pools from the recorded edges: a step may only select entries that were present before
+/// it.
 struct Follower : WalkSink {
   explicit Follower(std::size_t a_step) : width(a_step) {}
 
@@ -135,7 +136,7 @@ TEST(UserPool, SelectsWhatEarlierStepsBrought) {
       samples::run_pool(resident, random_starts(100), PickyPool{}, 50, walks::Options{}, &follower);
 
   EXPECT_GT(follower.edges_seen, 0u);
-  EXPECT_LT(follower.edges_seen, 100u * 50 * 2);  // entries are lost, and pools end
+  EXPECT_LT(follower.edges_seen, 100u * 50 * 2);  // entries are dropped, and pools end
   EXPECT_EQ(stats.sampled_edges, follower.edges_seen);
 }
 
@@ -154,7 +155,7 @@ TEST(UserPool, RefusesNoEntryAndTooManyEdges) {
   EXPECT_THROW(run(0, 3), UsageError);
   EXPECT_THROW(run(kMaxDraws, 3), UsageError);
   EXPECT_THROW(run(1u << 20, 1u << 20), UsageError);
-  EXPECT_NO_THROW(run(4, 3));  // more than there are
+  EXPECT_NO_THROW(run(4, 3));  // more than a list has
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST_P(Invariance, LayoutsAndCollisionStructuresChangeNothing) {
   }
 }
 
-/// Tables made of lists while others are still being read are the same tables.
+/// Tables built from lists while others are still being read are the same tables.
 TEST(EdgesThatComeLate, ChangeNothing) {
   const Graph graph = scattered(unless_sanitized(20000, 6000));
   const TemporaryFolder folder;
@@ -86,7 +86,7 @@ TEST(EdgePackings, ChangeNothing) {
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph exact(device, graph), unpacked(device, graph), tight(device, graph);
   unpacked.impl().packing = {40, 24};  // no bits for degrees: 16-byte edges
-  tight.impl().packing = {30, 22};     // 12 bits for degrees: the hubs' are looked up
+  tight.impl().packing = {30, 22};     // 12 bits for degrees: those of hubs are looked up
   ASSERT_TRUE(exact.impl().packing.worthwhile());
   ASSERT_FALSE(unpacked.impl().packing.worthwhile());
   ASSERT_GT(exact.impl().max_degree, 1u << 12);
@@ -131,7 +131,7 @@ TEST_P(Invariance, PartsOfTheInstancesTogetherAreTheWhole) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Invariance, testing::Values(1000, 10000));
 
-/// It answers questions of walks that are long enough, and takes no memory from what comes after them.
+/// The set answers questions of walks that are long enough, and its memory is free after them.
 TEST(EdgeSetOfWalks, IsThereWhileTheyRun) {
   const Graph graph = scattered(2000);
   walks::Options options;

@@ -1,5 +1,5 @@
-// Every kind with every technique, layout and option that may not change a result, as jobs that can be run on
-// any device; and a digest of what they write, so that runs can be compared on graphs of any size.
+// Jobs of every kind with every technique, layout and option that must not change a result, for any device. A
+// digest of their output allows comparisons on graphs of any size.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace sluice::test {
 
-/// Hash of all datasets in order, however they are cut into batches.
+/// Hash of all datasets in order, independent of their division into batches.
 class Digest {
  public:
   template <class T>
@@ -60,7 +60,7 @@ struct SampleDigest : SampleSink {
   std::uint64_t count() const { return edge.count() + edge_counts.count(); }
 };
 
-/// A result of either family.
+/// The result of a walk or a sample.
 struct Outcome {
   WalkDigest walks;
   SampleDigest samples;
@@ -80,7 +80,7 @@ inline Starts random_starts(std::uint64_t count) {
   return starts;
 }
 
-/// Instances of one to five seeds, some of them repeated.
+/// Instances with one to five seeds, some of them repeated.
 inline Starts seed_lists(std::uint64_t instances, std::uint64_t vertices) {
   Starts starts;
   starts.mode = Starts::Mode::listed;
@@ -102,7 +102,7 @@ inline Job walk_job(std::string name, Starts starts, walks::Options options) {
           }};
 }
 
-/// What runs samples.
+/// The type of a function that runs samples.
 using RunSamples = decltype(sampling::run_samples);
 
 inline Job sample_job(std::string name, Starts starts, samples::Options options,
@@ -141,7 +141,7 @@ inline std::vector<Job> walk_jobs(std::uint64_t instances) {
     add("node2vec_2_half", walks::Kind::node2vec, select,
         [](walks::Options& o) { o.p = 2, o.q = 0.5, o.length = 8; });
   }
-  // Most proposals are rejected, so that the last trial's inverse transform decides.
+  // Most proposals are rejected, so inverse transform sampling decides the last trial.
   add("node2vec_thousandth", walks::Kind::node2vec, automatic,
       [](walks::Options& o) { o.p = 0.001, o.q = 4, o.length = 8; });
   walks::Options pool;
@@ -150,7 +150,7 @@ inline std::vector<Job> walk_jobs(std::uint64_t instances) {
   return jobs;
 }
 
-/// Walks whose lists may be coded in partitions: the same with each of the two layouts.
+/// Walks whose lists may be coded in partitions: a pair of jobs, one for each layout.
 inline std::vector<std::pair<Job, Job>> coded_walk_jobs(std::uint64_t instances) {
   std::vector<std::pair<Job, Job>> jobs;
   const auto add = [&](const char* name, walks::Kind kind, const auto& tune) {
@@ -169,7 +169,7 @@ inline std::vector<std::pair<Job, Job>> coded_walk_jobs(std::uint64_t instances)
   add("biased_weight", walks::Kind::biased, plain);
   add("biased_degree", walks::Kind::biased, [](walks::Options& o) { o.bias = Bias::degree; });
   add("node2vec", walks::Kind::node2vec, [](walks::Options& o) { o.p = 2, o.q = 0.5, o.length = 8; });
-  // Most proposals are rejected, so that lists are scanned.
+  // Most proposals are rejected, so lists are scanned.
   add("node2vec_thousandth", walks::Kind::node2vec,
       [](walks::Options& o) { o.p = 0.001, o.q = 4, o.length = 8; });
   return jobs;
@@ -200,7 +200,7 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
         add("neighbor_large" + with, one_in(20), samples::Kind::neighbor, select, [&](samples::Options& o) {
           o.fanout = {300, 2}, o.bias = bias, o.collision = collision;
         });
-        if (select != repeated) continue;  // which clashes most often
+        if (select != repeated) continue;  // `repeated` clashes most often
         add("forest_fire" + with, instances, samples::Kind::forest_fire, select, [&](samples::Options& o) {
           o.depth = 3, o.bias = bias, o.probability = 0.6, o.collision = collision;
         });
@@ -243,7 +243,7 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
   return jobs;
 }
 
-/// Samples whose lists may be coded in partitions: the same with each of the two layouts.
+/// Samples whose lists may be coded in partitions: a pair of jobs, one for each layout.
 inline std::vector<std::pair<Job, Job>> coded_sample_jobs(std::uint64_t instances, std::uint64_t vertices,
                                                           RunSamples* run = sampling::run_samples) {
   std::vector<std::pair<Job, Job>> jobs;
@@ -273,7 +273,7 @@ inline std::vector<std::pair<Job, Job>> coded_sample_jobs(std::uint64_t instance
   return jobs;
 }
 
-/// Instances that are too much for one warp of a GPU: large layers, counts and pools.
+/// Instances that are too large for one warp of a GPU: large layers, counts and pools.
 inline std::vector<Job> large_jobs(std::uint64_t vertices) {
   using enum Select;
   std::vector<Job> jobs;
@@ -300,7 +300,7 @@ inline std::vector<Job> large_jobs(std::uint64_t vertices) {
   return jobs;
 }
 
-/// An R-MAT graph with uniform weights; `undirected` also without isolated vertices.
+/// An R-MAT graph with uniform weights; `undirected`: also without isolated vertices.
 inline Graph rmat(unsigned scale, bool undirected, unsigned edge_factor = 8) {
   io::GenerateOptions options;
   options.kind = io::GraphKind::rmat, options.scale = scale, options.edge_factor = edge_factor,
@@ -311,7 +311,8 @@ inline Graph rmat(unsigned scale, bool undirected, unsigned edge_factor = 8) {
   return bench::generate_graph(options, rules);
 }
 
-/// A uniform graph of exactly `vertices` vertices: dead ends, lists shorter than a fanout, zero weights.
+/// A uniform graph of exactly `vertices` vertices, with dead ends, lists shorter than a fan-out, and zero
+/// weights.
 inline Graph scattered(std::uint64_t vertices) {
   Graph graph;
   std::vector<std::vector<Vertex>> lists(vertices);

@@ -1,4 +1,5 @@
-// Samples out of order, of all jobs that can be, and where they take fewer transfers: on either backend.
+// Samples out of order on either backend: all jobs that allow it, and cases in which they need fewer
+// transfers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 
 namespace sluice::test {
 
-/// Out of order in partitions, where samples of that kind and rule can be; a snowball is all neighbors.
+/// Runs out of order in partitions if kind and rule allow it; a snowball is a neighbor sample of all edges.
 inline RunStats run_out_of_order_if_possible(ResidentGraph& graph, const Starts& starts,
                                              const samples::Options& options, SampleSink* sink) {
   samples::Options sample = options;
@@ -23,7 +24,7 @@ inline RunStats run_out_of_order_if_possible(ResidentGraph& graph, const Starts&
              : sampling::run_samples(graph, starts, options, sink);
 }
 
-/// Rings of `length` vertices, one behind the other: a partition of one holds all that its instances want.
+/// Separate rings of `length` vertices: a partition of one ring has all lists that its instances need.
 inline Graph rings(std::uint64_t count, std::uint64_t length) {
   Graph graph;
   graph.out.offsets = HostArray<EdgeIndex>(count * length + 1);
@@ -34,7 +35,7 @@ inline Graph rings(std::uint64_t count, std::uint64_t length) {
   return graph;
 }
 
-/// Instances that are done with a depth wait for no others, with the same results.
+/// Instances that complete a depth wait for no others, with the same results.
 inline void expect_no_instance_waits(Device& device) {
   constexpr unsigned kParts = 6;
   const Graph graph = rings(kParts, 100);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kInstances = unless_sanitized(400, 40);
 
-/// Walks that may run in partitions: the wide layout wants the whole graph.
+/// Walks that can run in partitions: the wide layout needs the whole graph.
 std::vector<Job> plain_walk_jobs() {
   std::vector<Job> jobs = walk_jobs(kInstances);
   std::erase_if(jobs, [](const Job& job) { return job.name.find("/wide") != std::string::npos; });
@@ -77,7 +77,7 @@ TEST_P(Paging, WalksAreThoseOfTheWholeGraph) {
 }
 
 TEST_P(Paging, WalksOverCodedListsAreThoseOfTheWholeGraph) {
-  // A question about two vertices is put to a directed graph at one of them, to an undirected one at either.
+  // A directed graph answers a question about two vertices at one of them, an undirected graph at either.
   for (const bool directed : {true, false}) {
     const Graph graph = directed ? scattered(3000) : rmat(9, true, 8);
     ASSERT_EQ(graph.directed, directed);
@@ -272,7 +272,7 @@ TEST(Paging, OutOfOrderIsForTreeSemantics) {
   EXPECT_THROW(bench::papers::run_out_of_order(parts, random_starts(5), options, nullptr), UsageError);
 }
 
-/// Returns what the walks on `parts` took.
+/// Returns the statistics of the walks on `parts`.
 RunStats expect_same_walks(ResidentGraph& whole, ResidentGraph& parts, const Starts& starts,
                            const walks::Options& options) {
   WalkDigest expected, digest;
@@ -294,11 +294,11 @@ TEST(Paging, StaysWithinTheBudget) {
   const RunStats stats = expect_same_walks(whole, parts, random_starts(5000), options);
 
   EXPECT_GT(stats.partitions, 4u);
-  // The budget refuses more; what can go wrong is to need less than a half of it.
+  // The budget refuses more; the test is that at least half of it is used.
   EXPECT_GT(tight.memory().peak(), quarter / 2);
 }
 
-/// The last batch is not full: nothing is read behind the list (sanitizers look).
+/// The last batch is not full: nothing behind the list is read (sanitizers check).
 TEST(Paging, StartsOfAListEndInALaterBatch) {
   const Graph graph = scattered(2000);
   Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, 1u << 20});
@@ -324,7 +324,7 @@ TEST(Paging, OnlyTheLongListHasALargeSlot) {
   }
   Graph graph;
   graph.out = build_csr(kVertices, source, target);
-  constexpr std::uint64_t kCeiling = kLong * sizeof(Vertex) / 2 * 3;  // two slots like this would not fit
+  constexpr std::uint64_t kCeiling = kLong * sizeof(Vertex) / 2 * 3;  // two slots of this size would not fit
   Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, kCeiling});
   ResidentGraph whole(ample, graph), parts(tight, graph, {.transport = Transport::copied});
   for (const Select select : {Select::automatic, Select::its}) {  // its: two lists at once
@@ -358,7 +358,7 @@ TEST(Paging, FollowsFromTheCeilingAlone) {
   EXPECT_LE(tight.memory().peak(), edges / 4);
 }
 
-/// These jobs on a graph whose edges stay in its file, and on the graph whole.
+/// Compares these jobs on a graph whose edges are in its file with the whole graph.
 void expect_same_from_a_file(const Graph& graph, const std::vector<Job>& jobs) {
   const TemporaryFolder folder;
   const std::string file = folder.file("graph.h5");

@@ -1,4 +1,4 @@
-// What runs on a graph in partitions bring, and what they read in place.
+// The bytes that runs on a graph in partitions bring, and that they read in place.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,7 +9,7 @@
 namespace sluice::test {
 namespace {
 
-/// What a run reads in place of a graph of which nothing is brought.
+/// The bytes that a run reads in place if no partition is brought.
 std::uint64_t mapped_bytes(const Graph& graph, const std::function<RunStats(ResidentGraph&)>& run) {
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph parts(device, graph, {.partitions = 7, .transport = Transport::mapped});

@@ -1,5 +1,5 @@
-// A plan is kept by the run: what it says is needed suffices, a byte less does not, and the layout and
-// technique are those that the run takes.
+// A run keeps its plan: the planned memory suffices, a byte less does not, and layout and technique are the
+// planned ones.
 #include <gtest/gtest.h>
 
 #include "core/host_ceiling.hpp"
@@ -10,7 +10,7 @@
 namespace sluice::test {
 namespace {
 
-/// Ceilings below the graph's own size, and the graph whole all the same.
+/// Keeps the graph whole with ceilings below its size.
 constexpr PagingOptions kWhole{.partitions = 1};
 
 /// A job that can be planned and run.
@@ -94,7 +94,7 @@ std::vector<Planned> planned_others(std::uint64_t vertices) {
   return jobs;
 }
 
-/// Runs `job` on a fresh host device of so much memory.
+/// Runs `job` on a new host device with `memory` bytes.
 void expect_fits(const Planned& job, const Graph& graph, std::uint64_t memory) {
   Device device({DeviceChoice::host, 2, memory});
   const sampling::RunPlan plan = job.plan(device, graph, kWhole);
@@ -151,13 +151,13 @@ TEST(Plan, TakesTheLayoutThatTheRunTakes) {
   }
 }
 
-/// What a plan in partitions says is what the run does, as far as sizes are known beforehand.
+/// A plan with partitions equals the run if sizes are known beforehand.
 TEST(Plan, CutsAsTheRunCuts) {
   const Graph graph = scattered(20000);
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
   std::vector<Planned> jobs = planned_walks(Layout::automatic);
   for (const Planned& job : planned_others(graph.vertices())) {
-    // No partition at all, and a size that the first batch shows.
+    // These have no partition, or a size that only the first batch shows.
     const bool other = job.name.starts_with("edge") || job.name.starts_with("snowball");
     if (!other) jobs.push_back(job);
   }
@@ -182,7 +182,7 @@ TEST(Plan, CutsAsTheRunCuts) {
   }
 }
 
-/// The host's memory bounds slots and batches as a device's would, less by what lies there before.
+/// Host memory limits slots and batches like device memory, minus what is in it before.
 TEST(Plan, CutsAsTheRunCutsWithinHostMemory) {
   const Graph graph = scattered(20000);
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));

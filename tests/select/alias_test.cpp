@@ -1,4 +1,4 @@
-// Alias slots: the mass that each entry receives, summed exactly from the slots, is its bias.
+// Alias slots: the mass that each entry receives, summed exactly over the slots, is its bias.
 #include "engine/select/alias.hpp"
 
 #include <gtest/gtest.h>
@@ -28,15 +28,13 @@ std::vector<AliasSlot> build(const std::vector<std::uint64_t>& biases) {
   return slots;
 }
 
-/// The slot's own share of `total`: its threshold is floor(share * 2^64 / total), so the share is found
-/// again.
+/// The slot's own share of `total`, recovered from its threshold floor(share * 2^64 / total).
 std::uint64_t share_of(std::uint64_t threshold, std::uint64_t total) {
-  const Wide product =
-      static_cast<Wide>(threshold) * total;  // share * 2^64 lies in [product, product + total)
+  const Wide product = static_cast<Wide>(threshold) * total;  // share * 2^64 is in [product, product + total)
   return static_cast<std::uint64_t>((product + total - 1) >> 64);
 }
 
-/// Every slot is worth `total`, every entry must receive bias * degree.
+/// Every slot is worth `total`; every entry must receive bias * degree.
 void expect_exact(const std::vector<std::uint64_t>& biases, const std::string& name) {
   const auto slots = build(biases);
   const std::uint64_t total = std::accumulate(biases.begin(), biases.end(), std::uint64_t{0});
@@ -124,7 +122,7 @@ TEST(AliasTable, SortedAndAlternatingEntries) {
 TEST(AliasTable, LargeBiasesDoNotOverflow) {
   std::mt19937_64 random(8);
   std::vector<std::uint64_t> biases(100);
-  for (auto& bias : biases) bias = random() >> 8;  // their sum comes near 2^63, bias * degree passes 2^64
+  for (auto& bias : biases) bias = random() >> 8;  // the sum is near 2^63, and bias * degree exceeds 2^64
   expect_exact(biases, "near 2^56");
 }
 

@@ -90,7 +90,7 @@ TEST(EdgePacking, IsWorthwhileWhereDegreesFit) {
 }
 
 TEST(EdgePacking, GivesBackTargetsAndRowsAndLooksUpLargeDegrees) {
-  // Vertex 0 has a list too long for its bits; so the packing is made tight.
+  // The list of vertex 0 is too long for the field of its degree, so the packing is tight.
   constexpr std::uint32_t kHub = 5000;
   std::vector<EdgeIndex> offsets{0, kHub, kHub, kHub + 3};
   std::vector<Vertex> targets(kHub + 3, 0);

@@ -1,4 +1,4 @@
-// Coded alias slots: every slot is read back, and draws are those of the whole slots.
+// Coded alias slots: every slot is read back, and draws equal those of uncoded slots.
 #include "engine/select/coded_slots.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(CodedSlots, ReadsWhatWasWritten) {
     std::vector<std::uint32_t> words(code.words() + 2, 0);
     words.front() = words.back() = ~0u;
     std::vector<AliasSlot> slots(degree);
-    // The first ones and the last one: a list of the greatest length has them side by side all the same.
+    // Tests the first slots and the last one; slots of the longest list do not overlap either.
     const auto each = [&](const auto& body) {
       for (std::uint32_t i = 0; i < some; ++i) body(i);
       if (some < degree) body(degree - 1);
@@ -41,7 +41,7 @@ TEST(CodedSlots, ReadsWhatWasWritten) {
   }
 }
 
-/// A list of one vertex among `vertices`, with its slots as they are and coded.
+/// The list of one vertex among `vertices`, with its slots uncoded and coded.
 struct OneList {
   OneList(std::uint64_t vertices, const std::vector<Vertex>& to, const std::vector<std::uint64_t>& biases)
       : offsets(vertices + 1, to.size()),
@@ -78,7 +78,7 @@ struct OneList {
 };
 
 void expect_same_draw(const OneList& list, std::uint32_t index, std::uint64_t high) {
-  // The least random bits that choose the index, and others for the threshold.
+  // The smallest random bits that choose the index, and others for the threshold.
   const auto degree = static_cast<unsigned __int128>(list.targets.size());
   const auto low =
       static_cast<std::uint64_t>(((static_cast<unsigned __int128>(index) << 64) + degree - 1) / degree);
@@ -108,7 +108,7 @@ TEST(CodedAliasTable, DrawsAsWholeSlotsDo) {
 
     for (std::uint32_t i = 0; i < degree; ++i) {
       const std::uint64_t threshold = list.thresholds[i];
-      // On both sides of the threshold, where its first bits alone do not decide, and far from it.
+      // On both sides of the threshold, where its first bits do not decide, and far from it.
       for (const std::uint64_t high :
            {threshold, threshold - 1, threshold + 1, threshold | 0xffffffffffffff, threshold >> 56 << 56,
             std::uint64_t{0}, ~std::uint64_t{0}, static_cast<std::uint64_t>(random())})

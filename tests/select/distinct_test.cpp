@@ -1,4 +1,4 @@
-// Selection without replacement: three techniques, three ways to find collisions, one law.
+// Selection without replacement: three techniques and three collision structures give one distribution.
 #include "engine/select/distinct.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using Picks = std::vector<std::uint32_t>;
 using Biases = std::vector<std::uint64_t>;
 
-/// The last parameter: has every candidate a bit of its own, or does one word serve all of them?
+/// The last parameter: true if every candidate has a bit of its own, false if one word serves all.
 class Distinct : public testing::TestWithParam<std::tuple<Select, Collision, bool>> {
  protected:
   template <class Candidates>

@@ -45,7 +45,7 @@ TYPED_TEST(GroupSetOf, KeysThatShareASlotDoNotHideEachOther) {
   std::vector<TypeParam> slots(16);
   const GroupSet<TypeParam> set{slots.data(), slots.size()};
   set.clear(SingleLane{});
-  for (TypeParam key = 0; key < 15; ++key) set.insert(key);  // one slot is left: probing wraps around
+  for (TypeParam key = 0; key < 15; ++key) set.insert(key);  // one slot is free: probing wraps around
   for (TypeParam key = 0; key < 15; ++key) EXPECT_TRUE(set.has(key));
   for (TypeParam key = 15; key < 40; ++key) EXPECT_FALSE(set.has(key));
 }

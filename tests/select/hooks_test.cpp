@@ -1,4 +1,4 @@
-// Which hooks of a sampler do not compile, shape by shape: those that would never be called.
+// The hooks of a sampler that do not compile, because they would never be called, shape by shape.
 #include <gtest/gtest.h>
 
 #include "engine/samples/kinds/edge.hpp"
@@ -28,7 +28,7 @@ constexpr bool operator==(HookSet a, HookSet b) {
 }
 constexpr HookSet kNone{};
 
-// Built-in kinds have no other hooks than those of their shape.
+// Built-in kinds have only the hooks of their shape.
 static_assert(walks::never_called_by_walks<walks::UniformWalk>() == kNone);
 static_assert(walks::never_called_by_walks<walks::BiasedWalk>() == kNone);
 static_assert(walks::never_called_by_walks<walks::MetropolisHastingsWalk>() == kNone);
@@ -43,7 +43,7 @@ static_assert(samples::never_called_by_pools<samples::MultidimensionalWalk>() ==
 static_assert(samples::never_called_in_one_pass<samples::NodeSample>() == kNone);
 static_assert(samples::never_called_in_one_pass<samples::EdgeSample>() == kNone);
 
-// Hooks of other shapes, whatever they are: data, a function, a template.
+// Hooks of other shapes in any form: data, a function, a template.
 struct WalkWithDepth : walks::UniformWalk {
   std::uint32_t depth = 3;
 };
@@ -57,7 +57,7 @@ struct WalkWithSizes : walks::UniformWalk {
 static_assert(walks::never_called_by_walks<WalkWithDepth>() == hooks(Hook::depth));
 static_assert(walks::never_called_by_walks<WalkWithSizes>() == hooks(Hook::neighbor_size, Hook::vertex_bias));
 
-// A floor is asked for beside a bound alone, and whether edge biases are equal where there are some.
+// A floor is called only beside a bound, and uniformity of edge biases only beside edge biases.
 struct WalkWithFloor {
   static constexpr BiasClass kBias = BiasClass::dynamic;
   std::uint64_t dynamic_bias(const GraphView&, const walks::Walker&, const Edge&) const { return 1; }
@@ -113,7 +113,7 @@ struct PoolWithUniverse : samples::MultidimensionalWalk {
 static_assert(samples::never_called_by_pools<PoolWithUniverse>() ==
               hooks(Hook::kDrawsVertices, Hook::sample_size, Hook::universe));
 
-// Hooks of the shape that another kBias has.
+// Hooks that belong to another kBias.
 struct UniformWithBias : walks::UniformWalk {
   std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
   std::uint64_t bias_bound() const { return 1; }
@@ -124,7 +124,7 @@ struct BiasedWithHistory : walks::BiasedWalk {
 static_assert(walks::never_called_by_walks<UniformWithBias>() == hooks(Hook::edge_bias, Hook::bias_bound));
 static_assert(walks::never_called_by_walks<BiasedWithHistory>() == hooks(Hook::dynamic_bias));
 
-// Hooks of the shape that it calls with other arguments.
+// Hooks of the shape with other parameters.
 struct WalkWithUpdateOfSamples : walks::UniformWalk {
   Vertex update(const GraphView&, const samples::Expansion&, const Edge& edge) const { return edge.target; }
 };
@@ -155,7 +155,7 @@ struct EdgesWithUniverseOfADevice : samples::EdgeSample {
 };
 static_assert(samples::never_called_in_one_pass<EdgesWithUniverseOfADevice>() == hooks(Hook::universe));
 
-// All that a pool may have.
+// Every hook that a pool may have.
 struct FullPool : samples::MultidimensionalWalk {
   std::uint32_t frontier_size() const { return 2; }
   std::uint32_t neighbor_size() const { return 3; }
@@ -165,7 +165,7 @@ struct FullPool : samples::MultidimensionalWalk {
 };
 static_assert(samples::never_called_by_pools<FullPool>() == kNone);
 
-// And a layer.
+// Every hook that a layer may have.
 struct FullLayer : samples::LayerSample {
   std::uint64_t frontier_size(std::uint32_t) const { return 2; }
   std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
@@ -173,7 +173,7 @@ struct FullLayer : samples::LayerSample {
 };
 static_assert(samples::never_called_by_layers<FullLayer>() == kNone);
 
-// A hook whose constraint does not hold is none.
+// A hook whose constraint does not hold does not count.
 template <bool kBound>
 struct PerhapsBounded {
   static constexpr BiasClass kBias = BiasClass::dynamic;

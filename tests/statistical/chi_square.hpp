@@ -1,6 +1,5 @@
 // Tests of fit with a stated error rate: Pearson's chi-square with pooled small cells, and exact binomial
-// tails where the expectation is too small for it. Own special functions, themselves tested against closed
-// forms.
+// tails for small expectations. The special functions here are tested against closed forms.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +14,8 @@
 
 namespace sluice::stat {
 
-/// A verdict below this is a failure: one in a million right samplers would fail a verdict by chance. Seeds
-/// are fixed, so a passing suite passes always.
+/// A p-value below this is a failure: one in a million correct samplers would fail a verdict by chance. Seeds
+/// are fixed, so a suite that passes once always passes.
 inline constexpr double kThreshold = 1e-6;
 /// Cells that expect fewer observations are pooled.
 inline constexpr double kSmallCell = 5;
@@ -81,7 +80,7 @@ inline double binomial_tail(std::uint64_t n, std::uint64_t k, double p, bool up)
   return std::min(1.0, sum);
 }
 
-/// Twice the smaller tail: is `k` of `n` likely for an event of probability p?
+/// Twice the smaller tail: the p-value of `k` of `n` for an event of probability p.
 inline double binomial_two_sided(std::uint64_t n, std::uint64_t k, double p) {
   if (p <= 0) return k == 0 ? 1 : 0;
   if (p >= 1) return k == n ? 1 : 0;
@@ -89,7 +88,7 @@ inline double binomial_two_sided(std::uint64_t n, std::uint64_t k, double p) {
   return std::min(1.0, 2 * binomial_tail(n, k, p, up));
 }
 
-/// What a comparison of counts with probabilities gave.
+/// The result of a comparison of counts with probabilities.
 struct Fit {
   double statistic = 0;
   double freedom = 0;
@@ -97,10 +96,9 @@ struct Fit {
   std::size_t impossible = 0;  ///< observations in cells of probability zero: a failure whatever p says
 };
 
-/// Pearson's statistic of `observed` against `probability` (which sums to one: else the oracle is wrong).
-/// Cells that expect fewer than 5 are one cell; if even that expects fewer, it joins the smallest of the
-/// others, and an excess in it is judged by its exact binomial tail, so that rare cells drawn too often are
-/// still seen.
+/// Pearson's statistic of `observed` and `probability`, which must sum to 1. Cells that expect fewer than 5
+/// observations form one cell. If even that expects fewer, it joins the smallest other cell. Its excess is
+/// then judged by the exact binomial tail, so that rare cells drawn too often still fail.
 inline Fit pearson(std::span<const std::uint64_t> observed, std::span<const double> probability) {
   const double mass = std::accumulate(probability.begin(), probability.end(), 0.0);
   if (observed.size() != probability.size() || std::abs(mass - 1) > 1e-9)

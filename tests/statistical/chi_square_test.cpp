@@ -1,4 +1,4 @@
-// The tests' own mathematics against closed forms, and their power against simulated samplers with known
+// The mathematics of these tests compared with closed forms, and their power on simulated samplers with known
 // errors.
 #include "statistical/chi_square.hpp"
 
@@ -98,7 +98,7 @@ TEST(Pearson, RefusesAnOracleThatDoesNotSumToOne) {
   EXPECT_THROW(pearson(std::vector<std::uint64_t>{1, 1}, std::vector<double>{0.5, 0.4}), std::logic_error);
 }
 
-// Twenty states of five cells, where the first cell of each comes up too often by a relative error.
+// Twenty states of five cells; the first cell of each is drawn too often by a relative error.
 Report simulated(double relative_error, std::uint64_t draws) {
   std::mt19937_64 random(11);
   Tally tally;

@@ -1,5 +1,5 @@
-// Which techniques serve which kind. Listed one by one, so that a combination that is silently refused (or
-// silently accepted) fails a test.
+// The techniques of each kind. Each is listed, so that a combination that is silently refused or accepted
+// fails a test.
 #pragma once
 
 #include <string>
@@ -31,8 +31,8 @@ inline std::string name_of(walks::Kind kind) {
 inline constexpr Select kSelects[] = {Select::automatic, Select::its,     Select::alias,    Select::rejection,
                                       Select::repeated,  Select::updated, Select::bipartite};
 
-/// Techniques of a walk. One without a bias may be drawn by a static bias's techniques too: all biases are 1.
-/// Alias tables cannot serve node2vec, whose bias depends on the vertex before.
+/// Techniques of a walk. A walk without a bias allows the techniques of a static bias, since all biases are
+/// 1. Alias tables do not support node2vec, whose bias depends on the previous vertex.
 inline std::vector<Select> selects_of(walks::Kind kind) {
   switch (kind) {
     case walks::Kind::multidimensional:
@@ -54,8 +54,8 @@ inline std::string name_of(samples::Kind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-/// Techniques of a sample: without replacement, by region search and its rivals; with it, those of a walk. A
-/// snowball takes everything, whatever technique it is given.
+/// Techniques of a sample: without replacement region search and its alternatives, with replacement those of
+/// a walk. A snowball selects every edge with any technique.
 inline std::vector<Select> selects_of(samples::Kind kind, bool replace = false) {
   if (replace) return {Select::automatic, Select::its, Select::alias, Select::rejection};
   switch (kind) {

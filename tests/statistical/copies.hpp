@@ -1,6 +1,6 @@
-// Lists that stand in one frontier several times (layer --revisit). A sample says which vertex an edge came
-// from, not which copy of it: so every draw is judged as if each edge came from the first copy that its place
-// in the order admits, and the exact distribution is folded in the same way.
+// Lists that are in one frontier several times (layer --revisit). A sample shows the source of an edge, but
+// not the copy of its list. So each edge is assigned to the first copy that its position in the order admits,
+// and the exact distribution is folded in the same way.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,11 @@ inline bool has_copies(std::span<const Vertex> sources) {
   return std::set<Vertex>(sources.begin(), sources.end()).size() < sources.size();
 }
 
-/// Ascending positions in the concatenated lists of `sources`, each moved to the first copy that may hold it.
+/// Ascending positions in the concatenated lists of `sources`, each moved to the first copy that may contain
+/// it.
 inline std::vector<std::size_t> in_first_copies(const CsrView& graph, std::span<const Vertex> sources,
                                                 std::span<const std::size_t> positions) {
-  std::vector<std::pair<Vertex, std::size_t>> edges;  // vertex and index in its list, as a sample shows them
+  std::vector<std::pair<Vertex, std::size_t>> edges;  // vertex and index in its list, as in a sample
   std::size_t begin = 0, next = 0;
   for (const Vertex v : sources) {
     const std::size_t end = begin + degree(graph, v);
@@ -59,7 +60,7 @@ inline std::vector<double> in_first_copies(const CsrView& graph, std::span<const
   return folded;
 }
 
-/// Inclusion probabilities of a single draw, folded: a single edge always goes to the first copy.
+/// Inclusion probabilities of a single draw, folded: a single edge is always assigned to the first copy.
 inline std::vector<double> single_in_first_copies(const CsrView& graph, std::span<const Vertex> sources,
                                                   const std::vector<double>& inclusion) {
   std::vector<double> folded(inclusion.size(), 0.0);

@@ -1,5 +1,5 @@
-// Draws from lists, by state, against the exact distribution over sets (short lists) or inclusions (long
-// ones).
+// Draws from lists, by state, compared with the exact distribution of sets (short lists) or inclusions (long
+// lists).
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 #include "engine/samples/options.hpp"
 namespace sluice::stat {
 
-/// Folds integers into a key of a state; two states of one test never meet by chance (64 bits).
+/// Hashes integers to the key of a state; with 64 bits, states of one test practically never collide.
 inline std::uint64_t fold(std::uint64_t key, std::uint64_t value) {
   key = (key ^ value) * 0x9E3779B97F4A7C15u;
   return key ^ key >> 29;
@@ -25,8 +25,8 @@ class DrawTally {
  public:
   DrawTally(const CsrView& graph, const samples::Options& options) : graph_(graph), options_(options) {}
 
-  /// `positions`, ascending in the concatenated lists of `sources`, were drawn at `depth`. `given` is
-  /// anything that the draw must not depend on.
+  /// Counts a draw of `positions`, ascending in the concatenated lists of `sources`, at `depth`. The draw
+  /// must be independent of `given`.
   void count(std::span<const Vertex> sources, std::int32_t depth, std::span<const std::size_t> positions,
              std::uint64_t given = 0) {
     std::uint64_t key = fold(given, wanted(depth));
@@ -34,7 +34,7 @@ class DrawTally {
     auto [found, fresh] = states_.try_emplace(key);
     if (fresh) found->second = make_state(sources, depth);
     const State& state = found->second;
-    if (state.size == 0) return;  // no candidates (the replay has seen that nothing was drawn), or not judged
+    if (state.size == 0) return;  // no candidates (Replay checks that nothing was drawn), or not judged
     if (options_.replace) return count_independent(state, positions);
     if (state.sets) {
       std::size_t mask = 0;
@@ -73,7 +73,7 @@ class DrawTally {
     return static_cast<std::uint64_t>(options_.fanout[at]);
   }
 
-  /// Tests ask for those of the same few long lists again and again, once a technique.
+  /// Tests need the probabilities of the same few long lists once for each technique.
   static const std::vector<double>& known_inclusion(const std::vector<double>& biases, std::uint64_t wanted) {
     static std::map<std::pair<std::vector<double>, std::uint64_t>, std::vector<double>> known;
     const auto [at, fresh] = known.try_emplace({biases, wanted});
@@ -104,11 +104,11 @@ class DrawTally {
       state.set_state = sets_.add_state(name + ", count", std::move(counts));
       inclusion = burned_inclusion(biases, options_.probability);
     } else if (copies) {
-      if (wanted(depth) > 1) return {};  // several edges of long lists and their copies: not judged
+      if (wanted(depth) > 1) return {};  // several edges of long lists with copies: not judged
       inclusion = single_in_first_copies(graph_, sources, successive_inclusion(biases, 1));
     } else {
       inclusion = known_inclusion(biases, wanted(depth));
-      if (options_.bias == Bias::none) {  // otherwise pairs have no closed form
+      if (options_.bias == Bias::none) {  // other biases have no closed form for pairs
         const double size = static_cast<double>(biases.size());
         const double drawn = std::min(size, static_cast<double>(wanted(depth)));
         state.pairs = true;
@@ -139,8 +139,8 @@ class DrawTally {
     for (const std::size_t position : positions) sets_.count(state.set_state, position);
   }
 
-  /// Neighbours in the list, and entries half a list apart: two that are drawn together too often or too
-  /// rarely.
+  /// Pairs of neighbours in the list, and of entries half a list apart, may be drawn together too often or
+  /// too rarely.
   void count_pairs(const State& state, std::span<const std::size_t> positions) {
     const std::size_t half = state.size / 2;
     in_.assign(state.size, 0);

@@ -1,5 +1,5 @@
-// Checks of samples of dynamic bias: every instance is replayed, and every draw judged by the law of its own
-// history.
+// Checks of samples with dynamic bias: every instance is replayed, and every draw is compared with the
+// distribution that its history determines.
 #pragma once
 
 #include <cmath>
@@ -15,19 +15,19 @@
 
 namespace sluice::stat {
 
-/// What the samplers that are checked have in common.
+/// Common parameters of the samplers that are checked.
 struct DynamicRules {
-  bool replace, back, fixed_part;  ///< back: edges that go straight back have a bias of 1
+  bool replace, back, fixed_part;  ///< back: edges to the previous vertex have a bias of 1
   std::uint64_t fanout;
   std::uint32_t depths;
 };
 
-/// A vertex to expand, and where it was reached from.
+/// A vertex to expand, and its previous vertex.
 struct ReachedVertex {
   Vertex vertex, previous;
 };
 
-/// Replays samples and counts every draw in the state that decides its law.
+/// Replays samples and counts every draw in the state that determines its distribution.
 class DynamicReplay {
  public:
   DynamicReplay(const CsrView& graph, const DynamicRules& rules, bool revisit)
@@ -71,7 +71,7 @@ class DynamicReplay {
 
   struct State {
     std::size_t count = 0, size = 0, at = 0;
-    bool whole = false;  ///< one cell for all of a draw; else positions one by one
+    bool whole = false;  ///< one cell for each set; otherwise positions one by one
   };
 
   std::vector<double> biases(const ReachedVertex& at, std::uint32_t depth, std::uint64_t parity) const {
@@ -86,7 +86,7 @@ class DynamicReplay {
     return biases;
   }
 
-  /// Edges that this entry draws; its state is then at key_.
+  /// The number of edges that this entry draws. Sets key_ to its state.
   std::size_t expect(const ReachedVertex& at, std::uint32_t depth, std::uint64_t parity) {
     key_ = fold(fold(fold(fold(1, at.vertex), at.previous), depth), parity);
     const auto [found, fresh] = states_.try_emplace(key_);
@@ -139,7 +139,7 @@ class DynamicReplay {
   Report broken_;
 };
 
-/// How one check samples.
+/// The settings of one check.
 struct DynamicCase {
   Select select = Select::automatic;
   bool revisit = false;

@@ -1,4 +1,5 @@
-// Samples whose bias depends on where a vertex was reached from: every draw has the law of its own history.
+// Samples whose bias depends on the previous vertex: every draw has the distribution that its history
+// determines.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -10,8 +11,8 @@
 namespace sluice::stat {
 namespace {
 
-/// Small lists of all kinds, most of them shorter than the fanout, each reached from many others. An odd
-/// number of seed lists, so that each has instances of both parities.
+/// Small lists of all kinds, most shorter than the fan-out, each reached from many others. The number of seed
+/// lists is odd, so that each list has instances of both parities.
 Starts pocket_seeds() {
   return repeat_seeds({{0}, {4}, {1, 2}, {3, 5, 0}, {2, 6, 7}}, scaled(20000));
 }
@@ -67,7 +68,7 @@ TEST(DynamicSamples, WithoutABoundTheListIsTransformed) {
   EXPECT_TRUE(fits(check_dynamic<true, false, false, true>(pocket(), pocket_seeds(), 2, {})));
 }
 
-/// Nearly all trials fail, so that the last one's inverse transform decides.
+/// Nearly all trials fail, so that inverse transform sampling decides the last one.
 TEST(DynamicSamples, RejectionEndsInATransform) {
   const Starts few = repeat_seeds({{0}, {4}, {1, 2}}, scaled(4000));
   const DynamicCase rare{Select::rejection, false, 3, 3000};

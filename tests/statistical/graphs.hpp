@@ -1,4 +1,4 @@
-// Small graphs that are hard to sample from: hubs, dead ends, zero and extreme weights, loops, parallel
+// Small graphs that are hard to sample from: hubs, dead ends, zero and extreme weights, self-loops, parallel
 // edges.
 #pragma once
 
@@ -49,7 +49,7 @@ inline Graph make_undirected(std::uint64_t vertices, std::vector<Edge> edges, bo
   return make_graph(vertices, std::move(edges), weighted, false);
 }
 
-/// The hard vertices of `zoo`, then its leaves.
+/// The hard vertices of `zoo`, followed by its leaves.
 enum Special : Vertex {
   kHub,                    ///< hundreds of neighbours, some of weight or degree zero
   kDeadEnd,                ///< no out-edges
@@ -76,7 +76,7 @@ enum Special : Vertex {
 inline constexpr Vertex kFanout = 3;
 inline constexpr Vertex kHubDegree = 300;
 
-/// All of the above in one directed multigraph; leaves lead back to the hub and to the special vertices.
+/// All of these in one directed multigraph; leaves have edges to the hub and to the special vertices.
 inline Graph zoo(bool weighted = true) {
   const auto leaf = [](Vertex i) { return kSpecials + i % kHubDegree; };
   std::vector<Edge> edges;
@@ -126,7 +126,8 @@ inline Graph zoo(bool weighted = true) {
   return make_graph(kSpecials + kHubDegree, std::move(edges), weighted);
 }
 
-/// Undirected and rich in triangles, for second-order walks: a clique, a wheel, a square, a pendant, a hub.
+/// An undirected graph with many triangles, for second-order walks: a clique, a wheel, a square, a pendant, a
+/// hub.
 inline Graph triangles(bool weighted = true) {
   std::vector<std::pair<Vertex, Vertex>> pairs = {{0, 1}, {0, 2},  {0, 3},  {1, 2},   {1, 3},   {2, 3},
                                                   {3, 4}, {9, 10}, {0, 11}, {11, 12}, {12, 13}, {13, 0}};
@@ -138,7 +139,7 @@ inline Graph triangles(bool weighted = true) {
   return make_undirected(60, std::move(edges), weighted);
 }
 
-/// A few vertices with all oddities, for samplers whose state is a set of vertices. Lists have at most 5
+/// A few vertices of all hard kinds, for samplers whose state is a set of vertices. Lists have at most 5
 /// entries.
 inline Graph pocket(bool weighted = true) {
   return make_graph(8,
@@ -159,11 +160,11 @@ inline Graph pocket(bool weighted = true) {
                      {4, 0, 1e-9f},
                      {4, 1, 2e-9f},
                      {4, 2, 1e-9f},
-                     {5, 6, 1}},  // 6 is a dead end, 7 stands alone
+                     {5, 6, 1}},  // 6 is a dead end, 7 is isolated
                     weighted);
 }
 
-/// A hub and its leaves, without dead ends: every vertex has candidates for ever.
+/// A hub and its leaves without dead ends: every vertex always has candidates.
 inline Graph star() {
   std::vector<Edge> edges;
   for (Vertex i = 1; i <= kHubDegree; ++i) {
@@ -176,8 +177,7 @@ inline Graph star() {
 
 inline constexpr Vertex kRegularDegree = 4;
 
-/// Every list has four entries with weights 1, 2, 3, 4 by rank: choices of all vertices have one
-/// distribution.
+/// Every list has four entries with weights 1, 2, 3, 4 by rank, so all vertices have the same distribution.
 inline Graph regular() {
   std::vector<Edge> edges;
   for (Vertex v = 0; v < 16; ++v) {

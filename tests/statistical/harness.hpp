@@ -1,5 +1,5 @@
-// How the tests reach the engine: the device under test, the number of draws, and sinks that hand on one
-// instance at a time.
+// Access to the engine: the device under test, the number of draws, and sinks that pass on one instance at a
+// time.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ inline DeviceOptions test_device() {
   return options;
 }
 
-/// Share of the draws to make: SLUICE_STAT_SCALE=0.01 for slow builds (sanitizers). Less is seen, but nothing
-/// that is right fails.
+/// The share of draws to make: SLUICE_STAT_SCALE=0.01 for slow builds (sanitizers). Fewer draws detect less,
+/// but correct samplers still pass.
 inline double draw_scale() {
   const char* text = std::getenv("SLUICE_STAT_SCALE");
   const double scale = text ? std::strtod(text, nullptr) : 1;
@@ -43,12 +43,12 @@ struct Bench {
   Device device;
   ResidentGraph resident;
 
-  /// What draws are judged by: the graph itself, unless a test of the tests says otherwise.
+  /// The graph that draws are judged by: the sampled graph, unless a test of the checks sets another.
   CsrView view() const { return (judge ? *judge : graph).out.view(); }
   const Graph* judge = nullptr;
 };
 
-/// `copies` instances from each of `vertices`, one after the other.
+/// `copies` consecutive instances from each of `vertices`.
 inline Starts repeat_starts(std::span<const Vertex> vertices, std::uint64_t copies) {
   Starts starts;
   starts.mode = Starts::Mode::listed;
@@ -58,7 +58,7 @@ inline Starts repeat_starts(std::span<const Vertex> vertices, std::uint64_t copi
   return starts;
 }
 
-/// `copies` instances of each seed list, one after the other.
+/// `copies` consecutive instances of each seed list.
 inline Starts repeat_seeds(const std::vector<std::vector<Vertex>>& lists, std::uint64_t copies) {
   Starts starts;
   starts.mode = Starts::Mode::listed;
@@ -132,7 +132,7 @@ class SampleReader : public SampleSink {
     count_ += batch.count;
   }
   Instance count() const { return count_; }
-  /// Batches came in order of instance, and their counts add up to their columns.
+  /// True if batches were in order of instance, and their counts sum to their columns.
   bool in_order() const { return in_order_ && complete_; }
 
  private:

@@ -1,4 +1,5 @@
-// Layers that pool the lists of some entries alone: the edges of a depth against the law of both choices.
+// Layers that pool the lists of some entries: the edges of a depth compared with the distribution of both
+// choices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ double bias_of_edge(const Graph& graph, EdgeIndex edge) {
   return 1 + graph.out.targets[edge] % 3;
 }
 
-/// Adds what two entries' lists give, which are pooled with this probability.
+/// Adds the distribution of the edges of two entries, which are chosen with this probability.
 void add_edges(const Graph& graph, const std::vector<Vertex>& entries, double probability,
                std::map<Layer, double>& law) {
   std::vector<EdgeIndex> edges;
@@ -87,7 +88,7 @@ struct Layers : SampleSink {
 
 TEST(LayerFrontier, SelectsEntriesAndTheirEdgesAsOftenAsItShould) {
   const Graph graph = pocket();
-  const std::vector<Vertex> frontier{0, 1, 2, 3, 4, 5, 6};  // 6 has no edge, and no bias
+  const std::vector<Vertex> frontier{0, 1, 2, 3, 4, 5, 6};  // 6 has no edge and no bias
   for (const unsigned partitions : {1u, 4u}) {
     Device device({DeviceChoice::host, 2, 0});
     ResidentGraph resident(device, graph, {.partitions = partitions});

@@ -66,7 +66,7 @@ TEST_P(LayerSample, DrawsAreIndependent) {
   EXPECT_TRUE(fits(check_samples(bench, starts, options({2, 2}, 306), Given::instance_before)));
 }
 
-/// The same with --revisit: a list stands in the frontier as often as its vertex was drawn.
+/// The same with --revisit: a list is in the frontier as often as its vertex was drawn.
 class LayerTree : public LayerSample {
  protected:
   samples::Options tree(std::vector<std::uint64_t> sizes, std::uint64_t seed) const {

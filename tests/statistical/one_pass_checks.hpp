@@ -1,4 +1,4 @@
-// Checks of what is drawn without growing: `node`, `edge`; and of the multidimensional walk, whose state is a
+// Checks of kinds that do not grow, `node` and `edge`, and of the multidimensional walk, whose state is a
 // pool.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace sluice::stat {
 
-/// Sets of `count` out of `size`: every set where there are few of them, else inclusions alone.
+/// Sets of `count` out of `size`: every set if there are few, otherwise inclusions only.
 class SubsetTally {
  public:
   SubsetTally(std::size_t size, std::uint64_t count, const std::string& name) : enumerated_(size <= 18) {
@@ -56,7 +56,7 @@ class SubsetTally {
   InclusionTally inclusion_;
 };
 
-/// What both one-pass kinds promise about their columns: depth 1, right ends, positions ascending, no seeds.
+/// The rules of both one-pass kinds for their columns: depth 1, correct ends, ascending positions, no seeds.
 inline std::string one_pass_rules(const CsrView& graph, const SampleView& sample) {
   if (!sample.seeds.empty()) return "seeds in a one-pass sample";
   for (std::size_t e = 0; e < sample.edge.size(); ++e) {
@@ -71,8 +71,8 @@ inline std::string one_pass_rules(const CsrView& graph, const SampleView& sample
   return "";
 }
 
-/// Samples of a one-pass kind keep its rules, and `tally` agrees with their sets. `members(sample, wrong)` is
-/// what it counts; more that is wrong with a sample goes to the string.
+/// Checks the rules of a one-pass kind, and compares its sets with `tally`. `members(sample, wrong)` returns
+/// the counted set, and adds other faults to the string.
 template <class Members>
 Report check_one_pass(Bench& bench, samples::Kind kind, std::uint64_t instances, std::uint64_t count,
                       std::uint64_t seed, SubsetTally tally, const Members& members) {
@@ -129,7 +129,7 @@ inline Report check_edges(Bench& bench, std::uint64_t instances, std::uint64_t c
       [](const SampleView& sample, std::string&) -> const auto& { return sample.edge; });
 }
 
-/// Cells of a pool's next edge: each distinct (from, to), in order, and a last one for the end.
+/// Cells of a pool's next edge: each distinct (from, to), in order, and a last cell for the end.
 struct PoolState {
   std::map<std::pair<Vertex, Vertex>, std::size_t> cells;
   std::vector<double> probability;
@@ -137,8 +137,7 @@ struct PoolState {
 };
 
 inline PoolState pool_state(const CsrView& graph, const std::vector<Vertex>& pool) {
-  std::map<std::pair<Vertex, Vertex>, double>
-      ways;  // an entry with d neighbours offers each of them once: d / d
+  std::map<std::pair<Vertex, Vertex>, double> ways;  // each neighbour of an entry has weight d / d
   double sum = 0;
   for (const Vertex v : pool) {
     for (const Vertex u : neighbours(graph, v)) {
@@ -155,7 +154,8 @@ inline PoolState pool_state(const CsrView& graph, const std::vector<Vertex>& poo
   return state;
 }
 
-/// Frontier walks: every edge against the pool it was drawn from; with `remember` also given the edge before.
+/// Frontier walks: every edge compared with the pool that it was drawn from; `remember`: also by the previous
+/// edge.
 inline Report check_multidimensional(Bench& bench, const Starts& starts, const walks::Options& options,
                                      bool remember = false) {
   const CsrView graph = bench.view();

@@ -1,4 +1,4 @@
-// The integer biases that a draw is exact for (CONTRACT section 5), in the plainest code that gives them.
+// The integer biases that draws are exact for (CONTRACT section 5), by plain code.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ inline double weight_at(const CsrView& graph, EdgeIndex edge) {
   return graph.weights ? graph.weights[edge] : 1.0;
 }
 
-/// A weight beside the largest of its list: max(1, rint(w * 2^(31-e))), e the exponent of the largest.
+/// A weight relative to the largest of its list: max(1, rint(w * 2^(31-e))), e the exponent of the largest.
 inline double quantised(double weight, double largest) {
   if (weight <= 0) return 0;
   return std::max(1.0, std::rint(std::ldexp(weight, 31 - std::ilogb(largest))));
 }
 
-/// Biases of the concatenated lists of `sources`; weights are quantised by the largest of them all.
+/// Biases of the concatenated lists of `sources`; all weights are quantised by the largest of them.
 inline std::vector<double> list_biases(const CsrView& graph, std::span<const Vertex> sources, Bias bias) {
   double largest = 0;
   for (const Vertex v : sources)
@@ -50,7 +50,7 @@ inline std::vector<double> list_biases(const CsrView& graph, Vertex v, Bias bias
   return list_biases(graph, std::span<const Vertex>(&v, 1), bias);
 }
 
-/// How many biases are positive.
+/// The number of positive biases.
 inline std::uint64_t candidates(std::span<const double> biases) {
   return static_cast<std::uint64_t>(
       std::count_if(biases.begin(), biases.end(), [](double b) { return b > 0; }));

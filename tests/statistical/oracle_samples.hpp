@@ -1,5 +1,5 @@
-// Exact probabilities of what a sampler draws from one list (CONTRACT section 4, Samples). Sets of positions
-// are bit masks; the lists are small enough to enumerate. Long lists are judged by inclusion probabilities.
+// Exact probabilities of a sampler's draws from one list (CONTRACT section 4, Samples). Sets of positions are
+// bit masks, since lists are short enough to enumerate. Long lists are judged by inclusion probabilities.
 #pragma once
 
 #include <bit>
@@ -16,14 +16,14 @@ namespace sluice::stat {
 /// Lists up to this length are enumerated.
 inline constexpr std::size_t kEnumerable = 14;
 
-/// prefix[S]: the probability that the first |S| successive draws, each proportional to the biases of what is
-/// left, are the set S in any order. Every set's last draw is one of its members.
+/// prefix[S]: the probability that the first |S| successive draws are the set S in any order. Each draw is
+/// proportional to the remaining biases. The last draw of a set is one of its members.
 inline std::vector<double> prefix_sets(std::span<const double> biases) {
   const std::size_t size = biases.size();
   std::vector<double> prefix(std::size_t{1} << size, 0.0);
   prefix[0] = 1;
   for (std::size_t set = 1; set < prefix.size(); ++set) {
-    double left_outside = 0;  // biases outside the set: summed, not subtracted, so that nothing cancels
+    double left_outside = 0;  // biases outside the set: summed, since subtraction would cancel
     for (std::size_t i = 0; i < size; ++i)
       if (!(set >> i & 1)) left_outside += biases[i];
     for (std::size_t i = 0; i < size; ++i) {
@@ -50,7 +50,7 @@ inline double burn_probability(double success, std::uint64_t k, std::uint64_t ca
   return k == cap ? reached : reached * (1 - success);
 }
 
-/// Distribution over all masks of what a forest fire burns from one list.
+/// Distribution, over all masks, of the edges that a forest fire burns from one list.
 inline std::vector<double> burned_sets(std::span<const double> biases, double success) {
   std::vector<double> sets = prefix_sets(biases);
   const std::uint64_t cap = candidates(biases);
@@ -69,10 +69,11 @@ inline std::vector<double> inclusion_of(std::span<const double> sets, std::size_
   return inclusion;
 }
 
-/// Inclusion probabilities of `wanted` successive draws from a list of any length. Give every position an
-/// exponential clock of rate b; the first `wanted` to ring are the draw. So position i is in when, at the
-/// time t it rings, fewer than `wanted` others have: an integral over t (trapezoid in log t, which converges
-/// exponentially) of a Poisson-binomial tail, from prefix and suffix tables over the positions.
+/// Inclusion probabilities of `wanted` successive draws from a list of any length. Each position has an
+/// exponential clock of rate b, and the first `wanted` clocks to ring are the draw. So position i is included
+/// if, at its time t, fewer than `wanted` others have rung. That is an integral over t of a Poisson-binomial
+/// tail. The trapezoid rule in log t converges exponentially; prefix and suffix tables over positions give
+/// the tails.
 inline std::vector<double> successive_inclusion(std::span<const double> biases, std::uint64_t wanted) {
   const std::size_t size = biases.size(), f = std::min(wanted, candidates(biases));
   std::vector<double> inclusion(size, 0.0);
@@ -111,8 +112,8 @@ inline std::vector<double> successive_inclusion(std::span<const double> biases, 
   return inclusion;
 }
 
-/// The same for a forest fire: with N others before it, position i is in with probability P^(N+1), and the
-/// mean of P^N over independent clocks is a product.
+/// The same for a forest fire. With N others before it, position i is included with probability P^(N+1), and
+/// the mean of P^N over independent clocks is a product.
 inline std::vector<double> burned_inclusion(std::span<const double> biases, double success) {
   const std::size_t size = biases.size();
   std::vector<double> inclusion(size, 0.0);
@@ -125,7 +126,7 @@ inline std::vector<double> burned_inclusion(std::span<const double> biases, doub
   const double to = std::log(50 * sum / smallest);
   for (double x = std::log(1e-13); x < to; x += kStep) {
     const double t = std::exp(x) / sum;
-    double all = 1;  // no factor is below P, so dividing one out again is safe
+    double all = 1;  // no factor is below P, so division by one is safe
     for (const double b : biases) all *= 1 + (1 - success) * std::expm1(-b * t);
     for (std::size_t i = 0; i < size; ++i) {
       const double others = all / (1 + (1 - success) * std::expm1(-biases[i] * t));
@@ -151,7 +152,7 @@ inline std::vector<double> independent_multisets(std::span<const double> biases,
   for (std::uint64_t k = 0; k < draws; ++k) numbers *= size;
   std::vector<double> result(numbers, 0.0);
   for (std::size_t sequence = 0; sequence < numbers;
-       ++sequence) {  // every ordered outcome, credited to its order
+       ++sequence) {  // every ordered outcome, counted for its multiset
     std::vector<std::size_t> drawn;
     double p = 1;
     for (std::size_t k = 0, rest = sequence; k < draws; ++k, rest /= size) {

@@ -1,5 +1,4 @@
-// The oracles against values worked out by hand, against each other, and against a simulation that knows
-// nothing of them.
+// The oracles compared with values computed by hand, with each other, and with an independent simulation.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -63,9 +62,9 @@ TEST(OracleWalks, MatchesValuesWorkedOutByHand) {
   EXPECT_EQ(jump_row(view, 3, 0.2), (Row{0.25, 0.25, 0.25, 0.25, 0}));
   EXPECT_EQ(restart_row(view, 3, 2, 0.2), (Row{0, 0, 1, 0, 0}));
   EXPECT_NEAR(restart_row(view, 2, 1, 0.2)[0], 0.8, 1e-15);
-  // 0 -> 1, then: back to 0 weighs 1/p = 2, and 2, a neighbour of 0, weighs 3.
+  // After 0 -> 1, the edge back to 0 weighs 1/p = 2; the edge to 2, a neighbour of 0, weighs 3.
   EXPECT_NEAR(node2vec_row(view, 0, 1, 0.5, 4)[0], 0.4, 1e-15);
-  // 2 -> 0, then 1 and 3 are no neighbours of 2 (1/q), and 2 is where it came from (1/p).
+  // After 2 -> 0, vertices 1 and 3 are no neighbours of 2 (1/q), and 2 is the previous vertex (1/p).
   const Row from0 = node2vec_row(view, 2, 0, 0.5, 4);
   EXPECT_NEAR(from0[1], 0.25 / 4.5, 1e-15);
   EXPECT_NEAR(from0[2], 4 / 4.5, 1e-15);
@@ -141,8 +140,8 @@ TEST(OracleSamples, MultisetsOfIndependentDraws) {
   EXPECT_EQ(sets, (std::vector<double>{1. / 16, 6. / 16, 0, 9. / 16}));
 }
 
-// A sampler written from the words alone, with its own random numbers, and the same with the published
-// rescaling.
+// A sampler that follows the written definition with its own random numbers, and the same sampler with the
+// published rescaling.
 TEST(OracleSamples, ASimulationFitsAndThePublishedRescalingDoesNot) {
   const std::vector<double> biases = {3, 6, 2, 2, 2};
   std::mt19937_64 random(5);
@@ -158,7 +157,7 @@ TEST(OracleSamples, ASimulationFitsAndThePublishedRescalingDoesNot) {
   for (int n = 0; n < 200000; ++n) {
     const std::size_t first = locate(uniform(15));
     std::size_t second = first;
-    while (second == first) second = locate(uniform(15));  // drawing again is proportional to what is left
+    while (second == first) second = locate(uniform(15));  // proportional to the remaining biases
     right.count(state, std::size_t{1} << first | std::size_t{1} << second);
 
     double r = uniform(15), low = 0;

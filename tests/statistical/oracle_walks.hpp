@@ -1,5 +1,5 @@
-// Exact probabilities of a walk's next vertex (CONTRACT section 4, Walks). A row has one cell a vertex and a
-// last one for the end of the walk.
+// Exact probabilities of a walk's next vertex (CONTRACT section 4, Walks). A row has one cell for each
+// vertex, and a last one for the end of the walk.
 #pragma once
 
 #include <numeric>
@@ -17,7 +17,7 @@ inline Row ending_row(const CsrView& graph) {
   return row;
 }
 
-/// Proportional to `biases`, one an entry of v's list; the walk ends where none is positive.
+/// Proportional to `biases`, one for each entry of v's list; the walk ends if none is positive.
 inline Row proportional_row(const CsrView& graph, Vertex v, const std::vector<double>& biases) {
   const double sum = std::accumulate(biases.begin(), biases.end(), 0.0);
   if (sum <= 0) return ending_row(graph);
@@ -49,7 +49,7 @@ inline Row metropolis_hastings_row(const CsrView& graph, Vertex v) {
   return row;
 }
 
-/// With probability P the distribution `elsewhere`, which is also where a dead end leads.
+/// With probability P the distribution `elsewhere`, which dead ends always use.
 inline Row mixed_row(const CsrView& graph, Vertex v, double probability, const Row& elsewhere) {
   if (degree(graph, v) == 0) return elsewhere;
   Row row = uniform_row(graph, v);
@@ -70,7 +70,7 @@ inline Row restart_row(const CsrView& graph, Vertex v, Vertex start, double prob
   return mixed_row(graph, v, probability, at_start);
 }
 
-/// From v, having come from t (kNoVertex on the first step).
+/// From v after t (kNoVertex at the first step).
 inline Row node2vec_row(const CsrView& graph, Vertex t, Vertex v, double p, double q) {
   std::vector<double> biases = list_biases(graph, v, Bias::weight);
   if (t != kNoVertex) {

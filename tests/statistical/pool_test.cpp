@@ -1,5 +1,5 @@
-// Pools of which a step selects two entries and two weighted neighbours, with replacement and without: every
-// step against the law of the pool that it began with.
+// Pools in which a step selects two entries and two weighted neighbours, with and without replacement. Every
+// step is compared with the distribution of the pool before it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace sluice::test {
 namespace {
 
-using Law = std::map<std::vector<Vertex>, double>;  // by a step's sources and targets
+using Law = std::map<std::vector<Vertex>, double>;  // by the sources and targets of a step
 
-/// A weight of 0 is never drawn, and vertex 4 has no other.
+/// An edge of weight 0 is never drawn; vertex 4 has only such edges.
 const std::vector<std::vector<std::pair<Vertex, float>>> kLists{{{1, 1}, {2, 2}, {3, 4}},
                                                                 {{0, 3}, {2, 1}},
                                                                 {{0, 1}, {1, 1}, {3, 0}, {4, 2}},
@@ -48,14 +48,14 @@ double bias_of(Vertex v) {
   return weight_of(v) > 0 ? 1 + static_cast<double>(kLists[v].size()) : 0;
 }
 
-/// Edges that an entry selects.
+/// The number of edges that an entry selects.
 std::size_t edges_of(Vertex v, bool distinct) {
   std::size_t candidates = 0;
   for (const auto& [target, weight] : kLists[v]) candidates += weight > 0;
   return distinct ? std::min<std::size_t>(candidates, 2) : 2;
 }
 
-/// Calls add(targets, probability) for all that an entry may select.
+/// Calls add(targets, probability) for every selection of an entry.
 template <class Add>
 void enumerate_neighbors(Vertex v, bool distinct, const Add& add) {
   const auto& list = kLists[v];
@@ -74,7 +74,7 @@ void enumerate_neighbors(Vertex v, bool distinct, const Add& add) {
   }
 }
 
-/// Adds all ways of a step that has made `done` so far, with `left` of the pool to select `entries` from.
+/// Adds all continuations of a step that has made `done`, with `entries` to select from `left`.
 void enumerate(const std::vector<Vertex>& left, int entries, const std::vector<Vertex>& done,
                double probability, bool distinct, Law& law) {
   double total = 0;
@@ -98,7 +98,7 @@ void enumerate(const std::vector<Vertex>& left, int entries, const std::vector<V
   }
 }
 
-/// Counts of steps by the pool that each began with, in order.
+/// Counts steps by the pool before them, in order.
 struct Steps : WalkSink {
   explicit Steps(bool each_once) : distinct(each_once) {}
 

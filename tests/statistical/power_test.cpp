@@ -1,5 +1,5 @@
-// What the checks can see: draws of one distribution, judged by another that differs by a percent or two,
-// must fail.
+// The power of the checks: draws of one distribution must fail against another that differs by a percent or
+// two.
 #include <gtest/gtest.h>
 
 #include "statistical/graphs.hpp"
@@ -15,7 +15,7 @@ class Power : public testing::Test {
     if (draw_scale() < 1) GTEST_SKIP() << "few draws see little";
   }
 
-  /// The zoo, where one of the five biases {3,6,2,2,2} is one percent larger.
+  /// The zoo with one of the five biases {3,6,2,2,2} increased by one percent.
   static Graph other_zoo() {
     Graph graph = zoo();
     graph.out.weights[graph.out.offsets[kBiasList] + 1] *= 1.01f;
@@ -48,7 +48,7 @@ TEST_F(Power, SeesOnePercentInOneWeight) {
   EXPECT_FALSE(fits(check_samples(bench, from_bias_list(1200000), sample)));
 }
 
-/// Are walks with the first options distinguished from those with the second?
+/// True if the checks distinguish walks with the first options from the distribution of the second.
 bool distinguished(Bench& bench, const Starts& starts, walks::Options options, const walks::Options& other) {
   return !fits(check_walks(bench, starts, options, key::state, &other));
 }

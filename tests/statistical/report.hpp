@@ -1,5 +1,4 @@
-// Verdicts of one check: every state on its own, and all states together, so that a small consistent bias is
-// seen.
+// Verdicts of a check: for each state, and for all states together, which detects a small consistent bias.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +20,7 @@ namespace sluice::stat {
 class Report {
  public:
   void add(std::string what, double p) { verdicts_.push_back({std::move(what), p}); }
-  /// A rule that admits no chance was broken. Only the first few are kept.
+  /// A rule without randomness was broken. Only the first few are kept.
   void broken(std::string what) {
     if (broken_++ < 5) add(std::move(what), 0);
   }
@@ -55,7 +54,7 @@ class Report {
   std::size_t broken_ = 0;
 };
 
-/// For EXPECT_TRUE(fits(report)).
+/// The assertion EXPECT_TRUE(fits(report)).
 inline testing::AssertionResult fits(const Report& report) {
   if (report.worst() >= kThreshold) return testing::AssertionSuccess();
   return testing::AssertionFailure() << report.failures();
@@ -69,7 +68,7 @@ class SignedSum {
     deviation_ += static_cast<double>(seen) - static_cast<double>(trials) * p;
     variance_ += static_cast<double>(trials) * p * (1 - p);
   }
-  /// Nothing is said about sums too small for the normal approximation.
+  /// Sums that are too small for the normal approximation have no verdict.
   void report(Report& to, const std::string& what) const {
     if (variance_ < 100) return;
     const double z = deviation_ / std::sqrt(variance_);
@@ -80,11 +79,11 @@ class SignedSum {
   double deviation_ = 0, variance_ = 0;
 };
 
-/// Counts of cells, state by state, against each state's exact probabilities. Cells are in order of neighbour
-/// rank.
+/// Counts of cells, state by state, compared with each state's exact probabilities. Cells are in order of
+/// neighbour rank.
 class Tally {
  public:
-  /// Sets of cells that mean something, by name ("back", "elsewhere"): summed over the states that know them.
+  /// Named sets of cells ("back", "elsewhere"), summed over the states that have them.
   using Events = std::map<std::string, std::vector<std::size_t>>;
 
   std::size_t add_state(std::string name, std::vector<double> probability, Events events = {}) {
@@ -117,7 +116,7 @@ class Tally {
     const GammaTails tails = chi_square_tails(statistic, freedom);
     const std::string sum = std::to_string(statistic) + " of df " + std::to_string(freedom);
     report.add("all states, sum of chi2 = " + sum, tails.upper);
-    // Draws that fit too well are not random either. With few degrees an exact hit is no surprise.
+    // Draws that fit too well are not random either. With few degrees of freedom an exact fit is likely.
     if (freedom >= 20) report.add("all states, too even: chi2 = " + sum, tails.lower);
     first.report(report, "first neighbour");
     last.report(report, "last neighbour");
@@ -168,7 +167,7 @@ class Tally {
   std::vector<State> states_;
 };
 
-/// Counts of positions that a draw without replacement included, against exact inclusion probabilities.
+/// Counts of positions in draws without replacement, compared with exact inclusion probabilities.
 class InclusionTally {
  public:
   std::size_t add_state(std::string name, std::vector<double> probability) {

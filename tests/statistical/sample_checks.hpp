@@ -11,15 +11,15 @@
 
 namespace sluice::stat {
 
-/// What a draw is classed by beside its own state, to test that it does not depend on it.
+/// A further condition by which draws are classed, to test that they are independent of it.
 enum class Given {
   nothing,
   draw_before,      ///< the draw before it in the same instance
-  instance_before,  ///< what the instance before drew from the same lists
-  twin,             ///< what the same instance drew last from the same lists (--revisit)
+  instance_before,  ///< the previous instance's draw from the same lists
+  twin,             ///< this instance's last draw from the same lists (--revisit)
 };
 
-/// Turns the slots of one instance into draws: one a slot, or for `layer` one a depth.
+/// Turns the slots of one instance into draws: one for each slot, or for `layer` one for each depth.
 struct Draw {
   std::vector<Vertex> sources;
   std::int32_t depth;
@@ -30,7 +30,7 @@ struct Draw {
 inline std::vector<Draw> draws_of(const CsrView& graph, const samples::Options& options,
                                   const SampleView& sample, const std::vector<Slot>& slots) {
   std::vector<Draw> draws;
-  std::size_t before = 0;  // entries of the lists in front, for a layer
+  std::size_t before = 0;  // entries of the lists before, for a layer
   for (const Slot& slot : slots) {
     const bool joins =
         options.kind == samples::Kind::layer && !draws.empty() && draws.back().depth == slot.depth;
@@ -54,15 +54,15 @@ inline std::uint64_t key_of(std::span<const Vertex> sources, std::int32_t depth)
   return key;
 }
 
-/// Samples of all kinds that grow from seeds: neighbor, forest-fire, snowball, layer. `judged`: distributions
-/// of other options than those the engine had, for tests of the tests.
+/// Samples of all kinds that grow from seeds: neighbor, forest-fire, snowball, layer. `judged`: compares with
+/// the distributions of other options, to test the checks.
 inline Report check_samples(Bench& bench, const Starts& starts, const samples::Options& options,
                             Given given = Given::nothing, const samples::Options* judged = nullptr) {
   const CsrView graph = bench.view();
   Report broken;
   DrawTally tally(graph, judged ? *judged : options);
   Replay replay(graph, options);
-  std::unordered_map<std::uint64_t, std::uint64_t> last, current;  // lists -> what was drawn from them
+  std::unordered_map<std::uint64_t, std::uint64_t> last, current;  // lists -> their draw
   std::uint64_t edges = 0;
   SampleReader reader([&](const SampleView& sample) {
     std::vector<Vertex> asked(sample.seeds.begin(), sample.seeds.end());

@@ -1,6 +1,6 @@
-// The rules of a sample that admit no chance, checked on every instance: seeds, depths, the order of the
-// frontier, what is expanded and what is not, where edges lie, how many there are. On the way it cuts the
-// sample into draws.
+// The rules of a sample that involve no randomness, checked on every instance. These are seeds, depths, order
+// of the frontier, expanded vertices, positions and numbers of edges. The replay also divides the sample into
+// draws.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ struct Slot {
   Vertex vertex;
   std::int32_t depth;
   std::size_t begin, end;
-  bool certain;  ///< the cut is beyond doubt (with --revisit a vertex may stand in a frontier twice), or it
-                 ///< is the one that copies.hpp folds by
+  bool certain;  ///< the cut is unambiguous (with --revisit a vertex may be in a frontier twice), or the one
+                 ///< that copies.hpp folds by
 };
 
 class Replay {
@@ -37,7 +37,7 @@ class Replay {
   Bias bias() const { return options_.kind == samples::Kind::snowball ? Bias::none : options_.bias; }
   const std::vector<Slot>& slots() const { return slots_; }
 
-  /// Returns what is wrong, or nothing.
+  /// Returns the fault, or an empty string.
   std::string run(const SampleView& sample, std::span<const Vertex> asked) {
     slots_.clear();
     begin_instance();
@@ -87,7 +87,7 @@ class Replay {
     seen_[v] = stamp_;
     return true;
   }
-  /// Edges that v draws at `depth`; -1 where chance decides.
+  /// The number of edges that v draws at `depth`; -1 if it is random.
   std::int64_t count_of(Vertex v, std::int32_t depth) const {
     const auto open = static_cast<std::int64_t>(candidates_[v]);
     if (options_.kind == samples::Kind::snowball) return open;

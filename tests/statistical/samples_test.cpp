@@ -1,4 +1,4 @@
-// Neighbor, forest-fire and snowball samples, by every technique and bias, with and without --revisit.
+// Neighbor, forest-fire and snowball samples with every technique and bias, with and without --revisit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,7 @@ namespace {
 
 constexpr Bias kBiases[] = {Bias::none, Bias::weight, Bias::degree};
 
-/// All special vertices as the seeds of one instance, out of order and some of them twice: one draw from each
-/// list.
+/// All special vertices as seeds of one instance, unsorted and some repeated: one draw from each list.
 Starts every_special(std::uint64_t copies) {
   std::vector<Vertex> seeds;
   for (Vertex i = 0; i < kSpecials; ++i) seeds.push_back(i * 7 % kSpecials);
@@ -22,7 +21,7 @@ Starts every_special(std::uint64_t copies) {
   return repeat_seeds({seeds}, scaled(copies));
 }
 
-/// Two special vertices an instance, so that samples grow deep.
+/// Two special vertices for each instance, so that samples grow deep.
 Starts pairs_of_specials(std::uint64_t copies) {
   std::vector<std::vector<Vertex>> lists;
   for (Vertex i = 0; i < kSpecials; ++i) lists.push_back({i, (i * 5 + 3) % kSpecials, i});
@@ -87,7 +86,7 @@ TEST_P(GrownSample, DrawsEverySetAsOftenAsItShould) {
   EXPECT_TRUE(fits(check_samples(shared_zoo(), every_special(60000), options({kFanout}, 0.7, 201))));
 }
 
-/// Enough draws to see one percent more or less in a probable set of a single list.
+/// Enough draws to detect a deviation of one percent in a probable set of a single list.
 TEST_P(GrownSample, DrawsEverySetToOnePercent) {
   const Starts starts = repeat_seeds({{kBiasList, kSixOrders}}, scaled(GetParam().revisit ? 200000 : 600000));
 
@@ -116,7 +115,7 @@ TEST_P(GrownSample, DrawsAreIndependent) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, GrownSample, testing::ValuesIn(techniques()), test_name);
 
-/// All columns of a run, to compare runs that must not differ.
+/// All columns of a run, to compare runs that must be equal.
 std::vector<std::uint64_t> columns(Bench& bench, const Starts& starts, const samples::Options& options,
                                    RunStats& stats) {
   std::vector<std::uint64_t> all;
@@ -148,7 +147,7 @@ TEST(Samples, CollisionDetectionChangesNoDraw) {
           if (select == Select::updated) {
             EXPECT_EQ(linear.collision_searches + bits.collision_searches, 0u);
           } else if (kind == layer && select == Select::repeated) {
-            // A layer's bits are shared: a heavy pick that is hit again and again is compared each time.
+            // A layer's bits are shared, so a heavy pick that is hit repeatedly is compared each time.
             EXPECT_NE(bits.collision_searches, linear.collision_searches);
           } else {
             EXPECT_LT(bits.collision_searches, linear.collision_searches);

@@ -1,5 +1,4 @@
-// Checks of walks: each runs the engine and returns verdicts, so that the tests of the planted faults share
-// them.
+// Checks of walks. Each runs the engine and returns verdicts, which the tests of planted faults use, too.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +16,10 @@
 
 namespace sluice::stat {
 
-/// One step of a walk, with what a step must not depend on.
+/// One step of a walk, with data that it must be independent of.
 struct StepContext {
   std::span<const Vertex> walk;       ///< of this instance
-  std::span<const Vertex> neighbour;  ///< of the instance before in the same batch, or empty
+  std::span<const Vertex> neighbour;  ///< of the previous instance in the same batch, or empty
   std::uint32_t step;                 ///< from walk[step] to walk[step + 1]
 
   Vertex start() const { return walk[0]; }
@@ -28,7 +27,7 @@ struct StepContext {
   Vertex before(std::uint32_t steps = 1) const { return step >= steps ? walk[step - steps] : kNoVertex; }
 };
 
-/// The exact row of a step. It depends on the start (restart) or the vertex before (node2vec) only.
+/// The exact row of a step. It depends only on the start (restart) or the previous vertex (node2vec).
 inline Row exact_row(const CsrView& graph, const walks::Options& options, const StepContext& at) {
   switch (options.kind) {
     case walks::Kind::uniform:
@@ -49,7 +48,7 @@ inline Row exact_row(const CsrView& graph, const walks::Options& options, const 
   throw std::logic_error("multidimensional walks have no row of one vertex");
 }
 
-/// What a step may mean, beside its vertex: small errors of P, p and q show in these sums first.
+/// Events of a step: small errors of P, p and q appear in their sums first.
 inline Tally::Events step_events(const CsrView& graph, walks::Kind kind, const StepContext& at) {
   const auto list = neighbours(graph, at.at());
   const auto has = [](std::span<const Vertex> targets, Vertex v) {
@@ -68,7 +67,7 @@ inline Tally::Events step_events(const CsrView& graph, walks::Kind kind, const S
   return events;
 }
 
-/// What distinguishes states: what the row depends on and, to test independence, what it must not depend on.
+/// A state: the data that the row depends on and, to test independence, other data.
 using StateKey = std::optional<std::uint64_t> (*)(const StepContext&, std::uint64_t vertices,
                                                   walks::Kind kind);
 
@@ -78,25 +77,25 @@ inline std::uint64_t pair(Vertex other, Vertex at, std::uint64_t n) {
   return (other == kNoVertex ? n : other) * (n + 1) + at;
 }
 
-/// The state that the contract names, nothing more.
+/// Only the state that the contract names.
 inline std::optional<std::uint64_t> state(const StepContext& at, std::uint64_t n, walks::Kind kind) {
   if (kind == walks::Kind::restart) return pair(at.start(), at.at(), n);
   if (kind == walks::Kind::node2vec) return pair(at.before(), at.at(), n);
   return at.at();
 }
 
-/// And the vertex `k` steps before: consecutive choices are independent.
+/// Also the vertex `k` steps before: consecutive choices are independent.
 template <std::uint32_t k>
 std::optional<std::uint64_t> past(const StepContext& at, std::uint64_t n, walks::Kind kind) {
   return *state(at, n, kind) * (n + 1) + (at.before(k) == kNoVertex ? n : at.before(k));
 }
 
-/// And the number of the step.
+/// Also the number of the step.
 inline std::optional<std::uint64_t> step(const StepContext& at, std::uint64_t n, walks::Kind kind) {
   return at.step * (n + 1) * (n + 1) + *state(at, n, kind);
 }
 
-/// And what the instance before did at step + `shift`, where it stood on the same vertex.
+/// Also the step `shift` later of the previous instance, if it was at the same vertex.
 template <int shift>
 std::optional<std::uint64_t> other_instance(const StepContext& at, std::uint64_t n, walks::Kind kind) {
   const std::int64_t other_step = static_cast<std::int64_t>(at.step) + shift;
@@ -111,8 +110,8 @@ std::optional<std::uint64_t> other_instance(const StepContext& at, std::uint64_t
 
 }  // namespace key
 
-/// Walks from `starts`, every step against its exact row, state by state. `judged`: rows of other options
-/// than those the engine had, for tests of the tests.
+/// Walks from `starts`; every step is compared with its exact row, state by state. `judged`: compares with
+/// the rows of other options, to test the checks.
 inline Report check_walks(Bench& bench, const Starts& starts, const walks::Options& options,
                           StateKey key_of = key::state, const walks::Options* judged = nullptr) {
   const CsrView graph = bench.view();
@@ -164,7 +163,7 @@ inline Report check_walks(Bench& bench, const Starts& starts, const walks::Optio
   return report;
 }
 
-/// All the ways in which steps might depend on what they should not. For small graphs.
+/// All conditions that steps must be independent of. For small graphs.
 inline Report check_independence(Bench& bench, const Starts& starts, const walks::Options& options) {
   Report report;
   report.merge(check_walks(bench, starts, options, key::past<1>), "given the vertex before");
@@ -200,7 +199,7 @@ inline Report check_rank_pairs(Bench& bench, const Starts& starts, const walks::
   WalkReader reader([&](const WalkBatch& batch, std::uint64_t i) {
     const std::size_t width = batch.length + std::size_t{1};
     const auto walk = batch.walks.subspan(i * width, width);
-    for (std::size_t k = 0; k + 1 < batch.length; k += 2)  // disjoint pairs, so that cells are multinomial
+    for (std::size_t k = 0; k + 1 < batch.length; k += 2)  // disjoint pairs, so cells are multinomial
       tally.count(0, rank(walk, k) * kRegularDegree + rank(walk, k + 1));
     for (std::size_t k = 0; k + 3 < batch.length; k += 4)
       tally.count(1, rank(walk, k) * kRegularDegree + rank(walk, k + 2));
@@ -217,7 +216,7 @@ inline Report check_rank_pairs(Bench& bench, const Starts& starts, const walks::
   return report;
 }
 
-/// Drawn starts: uniform, independent of each other and of the first step.
+/// Drawn starts are uniform, and independent of each other and of the first step.
 inline Report check_random_starts(Bench& bench, std::uint64_t instances, std::uint64_t seed) {
   const std::uint64_t n = bench.graph.vertices();
   Tally tally;

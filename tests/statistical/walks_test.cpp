@@ -1,4 +1,4 @@
-// Every walk kind, by every technique, against its exact transition probabilities.
+// Every walk kind, with every technique, compared with its exact transition probabilities.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace sluice::stat {
 namespace {
 
-/// Many walks from each special vertex of the zoo: 100 000 first steps a vertex, and the leaves' steps after
-/// it.
+/// Many walks from each special vertex of the zoo: 100 000 first steps for each, followed by steps of the
+/// leaves.
 Starts from_specials(std::uint64_t copies = 100000) {
   std::vector<Vertex> specials(kSpecials);
   std::iota(specials.begin(), specials.end(), Vertex{0});
@@ -75,7 +75,7 @@ TEST_P(FirstOrderWalk, StepsAsItsRowsSay) {
   EXPECT_TRUE(fits(check_walks(shared_zoo(true), from_specials(), options(3, 101))));
 }
 
-/// Enough draws to see one percent more or less in a probable cell of a single list.
+/// Enough draws to detect a deviation of one percent in a probable cell of a single list.
 TEST_P(FirstOrderWalk, StepsAsItsRowsSayToOnePercent) {
   const Starts starts =
       repeat_starts(std::vector<Vertex>{kBiasList, kSixOrders, kEqual, kParallel}, scaled(1000000));

@@ -1,4 +1,4 @@
-// The host's traverser: how it goes over lists.
+// The host's traverser: how it visits lists.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-/// Vertex i has i edges; its target is the position of an edge.
+/// Records the source of each edge. Vertex i has i edges.
 struct Edges {
   Vertex* sources;
 
@@ -21,7 +21,7 @@ struct Edges {
   }
 };
 
-/// Whose edges the caller's thread has, and others.
+/// Counts edges that the calling thread visits, and edges of other threads.
 struct CountThreads {
   std::thread::id caller;
   std::atomic<unsigned>*own, *others;
@@ -33,7 +33,7 @@ struct CountThreads {
   }
 };
 
-/// The rows of a word are two; those that end with an odd digit are wanted.
+/// A word covers two rows, of which the odd one is wanted.
 struct Search {
   Vertex* taken;
   std::uint32_t* words;

@@ -1,4 +1,4 @@
-// The host's loop of walks with fake walks: each item is taken up once and laid down once, wherever it ends.
+// The host's loop of walks with fake walks: each item is taken once and left once, wherever it ends.
 #include "engine/walks/advance.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ struct FakeProgram {
   static constexpr bool kScans = true, kEndsOnly = false;
 };
 
-/// Item i ends at step i % 7, waits at step 3 where i % 5 is 4, and scans to come to step 2.
+/// Item i ends at step i % 7, waits at step 3 if i % 5 is 4, and scans in order to reach step 2.
 struct FakeWalks {
   static constexpr bool kComplete = false;
   using WalkProgram = FakeProgram;
@@ -60,7 +60,7 @@ struct Outcome {
   std::vector<Vertex> path = std::vector<Vertex>(8, kUnwritten);
 };
 
-/// Walks [first, last) from step walks.from on.
+/// Advances walks [first, last) from step walks.from on.
 std::map<std::uint64_t, Outcome> advance_all(const FakeWalks& walks, std::uint64_t first, std::uint64_t last,
                                              std::uint64_t* rounds = nullptr) {
   std::map<std::uint64_t, Outcome> items;
@@ -107,7 +107,7 @@ TEST(HostAdvance, WritesEveryStepAtItsPlaceInTheLeg) {
   FakeWalks walks;
   walks.leg_begin = 2, walks.leg_end = 5;
   for (const auto& [item, outcome] : advance_all(walks, 0, 300)) {
-    if (item % 7 < 2) continue;  // behind its end
+    if (item % 7 < 2) continue;  // the walk ended before this leg
     for (std::uint32_t step = 3; step < 10; ++step) {
       const bool made = step <= outcome.walker.step;
       ASSERT_EQ(outcome.path[step - 2], made ? item * 10 + step : kUnwritten) << item << ", step " << step;
@@ -129,8 +129,8 @@ TEST(HostAdvance, ReturnsTheRoundsThatWereMade) {
 
   advance_all({}, 7, 14, &rounds);
 
-  // Items 7 to 13 end at steps 0 to 6: a round a step, and one for the end, which item 13 does not meet.
-  // Item 9 waits for nothing, as it ends before step 3; no other of them is 4 modulo 5 and comes so far.
+  // Items 7 to 13 end at steps 0 to 6. Each makes one round a step, and one at its end, which item 13 does
+  // not reach. Item 9 ends before it would wait at step 3; no other item waits.
   EXPECT_EQ(rounds, 0u + 1 + 2 + 3 + 4 + 5 + 6 + 6);
 }
 

@@ -1,4 +1,4 @@
-// A table for tests of steps: what it proposes is known beforehand.
+// A table for tests of steps that always proposes the same entry of a list.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sluice::walks {
 
-/// Always proposes the last entry of a list, of whatever partition.
+/// Always proposes the last entry of a list, in any partition.
 struct LastEntry {
   static constexpr bool kSpareWord = true;
 

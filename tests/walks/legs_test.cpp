@@ -1,4 +1,4 @@
-// Rows of walks that leave the device in legs change no bit.
+// Walks whose rows leave the device in legs are the same, bit for bit.
 #include <gtest/gtest.h>
 
 #include "apps/bench/generated_graph.hpp"
@@ -10,7 +10,7 @@
 namespace sluice::test {
 namespace {
 
-/// Where memory is short, what walks have made leaves in legs, so that more of them are under way.
+/// With little memory, completed steps leave the device in legs, so that more walks can be under way.
 TEST(WalkLegs, AreTheWalksOfTheWholeGraph) {
   constexpr std::uint64_t kWalks = 10'000, kCeiling = 304u << 10, kSteps = 20, kEach = 44;
   io::ConvertOptions rules;
@@ -34,7 +34,7 @@ TEST(WalkLegs, AreTheWalksOfTheWholeGraph) {
     try {
       EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
       ++compared;
-    } catch (const BudgetError&) {  // tables by vertex leave no memory for slots
+    } catch (const BudgetError&) {  // tables of vertices leave no memory for slots
     }
   }
   EXPECT_GE(compared, 5u);

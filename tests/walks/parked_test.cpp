@@ -1,4 +1,4 @@
-// Walks that wait: what they keep, the key that they wait under, and a step in partitions that are not here.
+// Parked walks: their state, the key that they wait under, and steps that need absent partitions.
 #include "engine/walks/queue/parked.hpp"
 
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ TEST(QueueKeys, AreOneForAllPartitionsThatAreHere) {
             (std::vector<std::uint32_t>{0, 0, 0, /* ended */ 1, /* pairs */ 0, /* next leg */ 1}));
 }
 
-/// Accepts an edge if the vertex before the walk's own has it too.
+/// Accepts an edge if the walk's previous vertex has an edge to the target, too.
 struct Asking {
   static constexpr BiasClass kBias = BiasClass::dynamic;
 
@@ -91,7 +91,7 @@ struct Asking {
   std::uint64_t bias_bound() const { return 1; }
 };
 
-/// Partitions {0, 1}, {2, 3} and {4, 5} of a graph; of which the first is here, or the first two.
+/// Partitions {0, 1}, {2, 3} and {4, 5} of a graph. The first is present; tests bring the second.
 class PartsHere : public testing::Test {
  protected:
   using Program = WalkProgram<Asking, LastEntry, Acceptance::dynamic>;

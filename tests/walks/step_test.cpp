@@ -1,4 +1,5 @@
-// A step with a fake table and fake samplers: which round each proposal ends, and where the walker then is.
+// A step with a fake table and fake samplers: the round in which each proposal ends, and the walker's next
+// vertex.
 #include "engine/walks/step.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace sluice::walks {
 namespace {
 
-/// 0 -> 1, 2; 1 -> 0; 2 has no list.
+/// 0 -> 1, 2; 1 -> 0; vertex 2 has no edges.
 const Graph& graph() {
   static const Graph made = stat::make_graph(3, {{0, 1}, {0, 2}, {1, 0}}, false);
   return made;
@@ -21,13 +22,13 @@ GraphView view() {
 struct Plain {
   static constexpr BiasClass kBias = BiasClass::uniform;
 };
-/// Goes to 1 from a dead end, and there from vertex 1.
+/// Redirects to vertex 1 from dead ends and from vertex 1 itself.
 struct Redirected : Plain {
   Vertex redirect(const GraphView&, const Walker& walker, const PhiloxBlock&, bool dead_end) const {
     return dead_end || walker.current == 1 ? 1 : kNoVertex;
   }
 };
-/// Stays where the edge's target has a longer list; else goes to vertex 2.
+/// Stays if the edge's target has a longer list; otherwise moves to vertex 2.
 struct Updated : Plain {
   Vertex update(const GraphView&, const Walker& walker, const Edge& edge, EdgeDegrees degrees,
                 std::uint64_t) const {
@@ -36,7 +37,7 @@ struct Updated : Plain {
     return degrees.target > degrees.source ? edge.source : 2;
   }
 };
-/// Accepts edges to the wanted vertex alone, and asks for each whether 1 has it in its list.
+/// Accepts edges to the wanted vertex, and edges to out-neighbours of vertex 1: each proposal asks for that.
 struct Wanting {
   static constexpr BiasClass kBias = BiasClass::dynamic;
   Vertex wanted = 0;
@@ -47,7 +48,7 @@ struct Wanting {
   Question question(const Walker&, const Edge& edge) const { return {1, edge.target}; }
   std::uint64_t bias_bound() const { return 1; }
 };
-/// Whatever is asked, this is the answer.
+/// Gives the same answer to every question.
 struct Answers {
   Answer answer;
   Answer has_edge(const GraphView&, Vertex from, Vertex) const {

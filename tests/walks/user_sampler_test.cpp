@@ -1,5 +1,5 @@
-// What the sampling API allows and no built-in kind uses: combinations of biases that only a user's sampler
-// has.
+// Uses of the sampling API that no built-in kind makes: combinations of biases that only user-defined
+// samplers have.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +16,7 @@
 namespace sluice::test {
 namespace {
 
-/// By degree, and twice as likely to a vertex of even id: a fixed part that is no weight, and a dynamic part.
+/// Bias by degree, doubled for targets of even id: a fixed part that is not a weight, and a dynamic part.
 struct DegreeAndParity {
   static constexpr BiasClass kBias = BiasClass::dynamic;
 
@@ -29,7 +29,7 @@ struct DegreeAndParity {
   SLUICE_HD std::uint64_t bias_bound() const { return 2; }
 };
 
-/// The same without a bound: the engine transforms the list at every step.
+/// The same without a bound, so the engine computes prefix sums of the list's biases at every step.
 struct DegreeAndParityUnbounded {
   static constexpr BiasClass kBias = BiasClass::dynamic;
 
@@ -41,7 +41,7 @@ struct DegreeAndParityUnbounded {
   }
 };
 
-/// A fixed bias that looks at another list than the edge's.
+/// A fixed bias that reads another list than the edge's.
 struct ByBackEdges {
   static constexpr BiasClass kBias = BiasClass::fixed;
 
@@ -64,7 +64,7 @@ struct FirstSteps : WalkSink {
   std::map<Vertex, std::map<Vertex, std::uint64_t>> count;
 };
 
-/// What a `Sink` gets of walks on the host.
+/// Returns the `Sink` after it received walks of the host.
 template <class Sink, class Sampler>
 Sink walked(const Graph& graph, const Sampler& sampler, const Starts& starts, const walks::Options& options,
             unsigned threads = 2) {
@@ -120,7 +120,8 @@ TEST(UserWalk, FixedPartOfABoundedDynamicBiasCountsOnAnUnweightedGraph) {
   expect_degree_and_parity<DegreeAndParity>(false, Select::automatic);
 }
 
-/// Jumps to vertex 0 half of the time; else moves along the edge half of the time, and stays otherwise.
+/// Jumps to vertex 0 with probability 1/2. Otherwise a step moves along its edge or stays, with equal
+/// probability.
 template <BiasClass kClass>
 struct JumpOrMove {
   static constexpr BiasClass kBias = kClass;
@@ -138,7 +139,7 @@ struct JumpOrMove {
   }
 };
 
-/// On a cycle of 1, 2, 3 beside vertex 0: a quarter of the steps move, a quarter stay, half jump.
+/// On the cycle 1, 2, 3 beside vertex 0: a quarter of the steps move, a quarter stay, half jump.
 template <class Sampler>
 void expect_a_quarter_each(Select select) {
   const Graph graph = stat::make_graph(4, {{0, 0}, {1, 2}, {2, 3}, {3, 1}}, false);
@@ -165,7 +166,7 @@ TEST(UserWalk, RedirectAndUpdateDrawIndependentlyWhereItLeavesNone) {
   expect_a_quarter_each<JumpOrMove<BiasClass::fixed>>(Select::rejection);
 }
 
-/// Tables of such a bias are made once all edges have come.
+/// Tables of such a bias are built after all edges are read.
 TEST(UserSampler, MayLookAtAnyListOfAGraphThatIsBeingRead) {
   const Graph graph = bench::generate_graph({io::GraphKind::rmat, 13, 32}, {});
   ASSERT_GT(graph.edges(), 3u << 16) << "threads take some pieces";
@@ -186,7 +187,7 @@ TEST(UserSampler, MayLookAtAnyListOfAGraphThatIsBeingRead) {
   }
 }
 
-/// By weight, and twice as likely along heavy edges: reads the edge that was proposed.
+/// Bias by weight, doubled for heavy edges: the dynamic part reads the proposed edge.
 struct TwiceIfHeavy {
   static constexpr BiasClass kBias = BiasClass::dynamic;
 
@@ -199,7 +200,7 @@ struct TwiceIfHeavy {
   SLUICE_HD std::uint64_t bias_bound() const { return 2; }
 };
 
-/// By weight; stays where it is if the edge that was selected is light.
+/// Bias by weight; the walk stays if the selected edge is light.
 struct StaysIfLight {
   static constexpr BiasClass kBias = BiasClass::fixed;
 

@@ -1,4 +1,4 @@
-// What results are verified against.
+// The graph and the helpers of tests of verifiers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace sluice::apps {
 
-/// 0 -> 1, 2 (weight 0); 1 -> 2; 2 -> 0; 3 has no way on.
+/// 0 -> 1, 2 (weight 0); 1 -> 2; 2 -> 0; vertex 3 is a dead end.
 inline Graph small_graph() {
   Graph graph;
   graph.weighted = true;
@@ -34,7 +34,7 @@ inline Starts starts_at(std::vector<Vertex> vertices, std::vector<std::uint64_t>
   return starts;
 }
 
-/// Does check(graph) pass, wherever the graph's edges are?
+/// True if check(graph) passes, with edges in memory and in a file.
 template <class Check>
 bool passes(Check&& check) {
   const auto passes_on = [&](const Graph& graph) {

@@ -1,4 +1,4 @@
-// As verify_test.cpp, of queries.
+// Verifiers of PPR results, tested like those of walks and samples in verify_test.cpp.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -21,7 +21,7 @@ struct Scores {
   std::vector<double> scores;
 };
 
-/// Of a query with its seeds at 0 and, half as much, at 3.
+/// Checks the scores of a query with seeds 0 (weight 2) and 3 (weight 1).
 bool accepts(const ppr::Options& options, const Scores& scores, Vertex seed = 0) {
   Starts starts = starts_at({0, 3}, {0, 2});
   starts.weights = {2, 1};
@@ -36,8 +36,8 @@ bool accepts(const ppr::Options& options, const Scores& scores, Vertex seed = 0)
   });
 }
 
-/// Half of what is at 0 goes to 1 and 2, or with weights to 1 alone; of what is at 3, half returns to the
-/// seeds.
+/// Vertex 0 sends half of its mass to 1 and 2, or with weights to 1 alone. Vertex 3 returns half of its mass
+/// to the seeds.
 ppr::Options one_step(bool weighted) {
   ppr::Options options;
   options.length = 1, options.alpha = 0.5, options.weighted = weighted;
@@ -63,8 +63,8 @@ TEST(VerifyPpr, FindsWhatIsWrong) {
   EXPECT_FALSE(accepts(options, {{0, 3, 1, kEnd}, {first, third, second, 0}}));          // order
   EXPECT_FALSE(accepts(options, {{0, 3, kEnd, kEnd}, {first, third, 0, 0}}));            // one is missing
   EXPECT_FALSE(accepts(options, {{0, 3}, {first, third}}));                              // and was better
-  EXPECT_FALSE(accepts(options, {{0, 1, 1, kEnd}, {first, second, second, 0}}));         // one comes twice
-  EXPECT_FALSE(accepts(options, {{0, 1, 3, 2}, {first, second, third, 0}}));             // one of no score
+  EXPECT_FALSE(accepts(options, {{0, 1, 1, kEnd}, {first, second, second, 0}}));         // a duplicate
+  EXPECT_FALSE(accepts(options, {{0, 1, 3, 2}, {first, second, third, 0}}));             // no score
   EXPECT_FALSE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third, 0.1}}));        // behind the end
   EXPECT_FALSE(accepts(one_step(false), {{0, 1, 3, kEnd}, {first, second, third, 0}}));  // weights
 }

@@ -1,5 +1,5 @@
-// A verifier that accepts everything would pass all other tests: here it gets results with one fault each, of
-// a graph in memory and of one whose edges are read when they are wanted.
+// A verifier that accepts everything would pass all other tests. These tests give it results with one fault
+// each, of a graph in memory and of a graph whose edges are read on demand.
 #include "apps/verify/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct SampleCounter : SampleSink {
   int batches = 0;
 };
 
-/// Is this walk from vertex `start` accepted (and handed on)?
+/// True if the walk from vertex `start` is accepted; it must also be passed on.
 bool accepts(const walks::Options& like, Vertex start, const std::vector<Vertex>& walk) {
   const Starts starts = starts_at({start});
   walks::Options options = like;
@@ -106,7 +106,7 @@ TEST(VerifyWalks, FindsAPoolThatDoesNotHoldTheSource) {
   EXPECT_FALSE(holds({0, 3, kEnd, kEnd}));
 }
 
-/// Walks by hand on a ring with chords of weight 0: v leads to v + 1, and to v + 2 without weight.
+/// Hand-made walks on a ring with chords of weight 0: v -> v + 1, and v -> v + 2 with weight 0.
 TEST(VerifyWalks, FindsOneWrongStepAmongManyWithinAFewPages) {
   constexpr Vertex kVertices = 50'000;
   constexpr std::uint32_t kLength = 7;
@@ -155,7 +155,7 @@ TEST(VerifyWalks, FindsOneWrongStepAmongManyWithinAFewPages) {
   for (const unsigned threads : {1u, 3u}) expect_checked(file, threads);
 }
 
-/// Both neighbours of every vertex of a ring.
+/// Each vertex of a ring has both its neighbours.
 TEST(VerifySamples, FindOneWrongEdgeAmongManySamples) {
   constexpr Vertex kVertices = 20'000;
   Graph memory;
@@ -258,7 +258,7 @@ TEST(VerifySamples, FindsASourceOutsideTheFrontier) {
 }
 
 TEST(VerifySamples, FindsAVertexExpandedTwice) {
-  // 2 -> 0 comes back to the seed, which must not be expanded again.
+  // Edge 2 -> 0 reaches the seed again, which must not be expanded twice.
   EXPECT_TRUE(accepts(neighbors({1, 1, 1}), {2}, {{2, 0, 1}, {0, 1, 2}, {1, 2, 3}, {3, 0, 2}}));
   EXPECT_FALSE(accepts(neighbors({1, 1, 1}), {2}, {{2, 0, 2}, {0, 2, 0}, {1, 2, 3}, {3, 1, 3}}));
 }
@@ -273,7 +273,7 @@ TEST(VerifySamples, FindsAnEdgeWithoutBias) {
 
   EXPECT_TRUE(accepts(options, {0}, {{0}, {1}, {1}, {0}}));
   EXPECT_FALSE(accepts(options, {0}, {{0}, {2}, {1}, {1}}));
-  options.fanout = {2};  // but one of the two can be drawn
+  options.fanout = {2};  // but only one of the two can be drawn
   EXPECT_TRUE(accepts(options, {0}, {{0}, {1}, {1}, {0}}));
   options.bias = Bias::degree;
   EXPECT_FALSE(accepts(options, {0}, {{0}, {1}, {1}, {0}}));

@@ -1,4 +1,4 @@
-// Graphs, and what a GPU finds on them beside what the host finds, bit for bit.
+// Test graphs, and comparisons of GPU results with host results, bit for bit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace sluice::test {
 
-/// All of them; where a sanitizer watches, some that take few rounds.
+/// All ACC graphs; under a sanitizer only graphs that need few rounds.
 inline std::vector<NamedGraph> graphs() {
   std::vector<NamedGraph> some;
   for (NamedGraph& graph : acc_graphs())
@@ -33,7 +33,7 @@ inline void expect_equal(const HostArray<T>& found, const HostArray<T>& expected
   EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin()));
 }
 
-/// A graph on the host and on the GPU.
+/// One graph on the host and on the GPU.
 struct Both {
   Both(const Device& host, const Device& gpu, const Graph& graph, const acc::AccNeeds& needs)
       : on_host(host, graph, needs), on_gpu(gpu, graph, needs) {}
@@ -65,7 +65,7 @@ inline Vertex hub_of(const Graph& graph) {
   return hub;
 }
 
-/// Hubs whose lists are the whole grid's, and others that are a warp's.
+/// A graph with hubs, whose lists the whole grid processes, and vertices whose lists a warp processes.
 inline Graph stars() {
   std::vector<stat::Edge> edges;
   for (Vertex v = 3; v < 9000; ++v) {
@@ -76,7 +76,7 @@ inline Graph stars() {
   return stat::make_undirected(9000, edges, true);
 }
 
-/// Calls run(options), which returns its stats, for each direction that the graph has.
+/// Calls run(options), which returns its stats, for each direction that the graph allows.
 template <class Run>
 inline void compare_directions(const acc::AccGraph& graph, acc::AccFilter filter, const Run& run) {
   for (const acc::AccDirection direction :
@@ -89,7 +89,8 @@ inline void compare_directions(const acc::AccGraph& graph, acc::AccFilter filter
   }
 }
 
-/// Every program on a graph that is worked on in one way on the GPU, and whole on the host.
+/// Compares every program on the GPU, where `place` says how it holds the graph, with a whole graph on the
+/// host.
 inline void compare_programs(const Device& host, const Device& gpu, const Graph& graph,
                              const acc::AccPlace& place, acc::AccFilter filter = acc::AccFilter::jit) {
   const acc::AccNeeds both_ways{.in_edges = true, .weights = true};

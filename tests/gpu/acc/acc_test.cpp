@@ -1,5 +1,4 @@
-// Active-Compute-Combine on a GPU that holds the graph: what the host finds, whatever the filter and the
-// fusion.
+// ACC on a GPU that holds the graph gives the host's results with every filter and every fusion.
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -11,7 +10,7 @@
 namespace sluice::test {
 namespace {
 
-/// Every filter with every fusion; each of them once where a sanitizer watches.
+/// Every combination of filter and fusion; under a sanitizer each filter and each fusion once.
 std::vector<acc::AccOptions> all_options() {
   std::vector<acc::AccOptions> all;
   const std::array filters{acc::AccFilter::jit, acc::AccFilter::ballot, acc::AccFilter::online,
@@ -115,8 +114,8 @@ TEST_F(GpuAcc, WalksALongPathWithoutALaunchARound) {
   expect_equal(sssp(both.on_gpu, 0).distances, sssp(both.on_host, 0).distances);
 }
 
-/// Two chains, of which the last vertex is an end, and leads to the end of the other: when its turn comes,
-/// both roots are far, and without that edge there were two components.
+/// Two chains joined only by the edges of the last vertex. The roots of both chains are far away when that
+/// vertex is processed, so a missed edge leaves two components.
 TEST_F(GpuAcc, JoinsTheEndsOfLongChains) {
   const auto chain = static_cast<Vertex>(at_most(400'000, 3'000)), last = 2 * chain;
   std::vector<stat::Edge> edges{{last, last - 1, 1}, {chain - 1, last, 1}};
@@ -130,7 +129,7 @@ TEST_F(GpuAcc, JoinsTheEndsOfLongChains) {
   EXPECT_EQ(found[chain], 0u);
 }
 
-/// Runs of rounds that go the same way.
+/// The number of runs of consecutive rounds with the same direction.
 std::uint64_t phases(const acc::AccStats& stats) {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < stats.trace.size(); ++i)
@@ -138,7 +137,7 @@ std::uint64_t phases(const acc::AccStats& stats) {
   return count;
 }
 
-/// What starts a solver is a launch of its own.
+/// The initialization of a solver is a launch of its own.
 TEST_F(GpuAcc, LaunchesARoundAPhaseOrAll) {
   const Graph graph = kronecker();
   const acc::AccGraph search(*gpu_, graph, {.in_edges = true});
@@ -159,7 +158,7 @@ TEST_F(GpuAcc, LaunchesARoundAPhaseOrAll) {
   EXPECT_LT(none.pull_registers, all.pull_registers);
 }
 
-/// Directions in which rounds may pull, and whether they must.
+/// Directions that allow pulls; true: every round must pull.
 constexpr std::pair<acc::AccDirection, bool> kPulls[] = {{acc::AccDirection::automatic, false},
                                                          {acc::AccDirection::pull, true}};
 
@@ -208,7 +207,7 @@ TEST_F(GpuAcc, PullsCoresWhereManyVerticesGo) {
   const acc::AccGraph simple(*gpu_, graph, {.in_edges = true, .simple = true});
   acc::AccOptions options{.fusion = acc::AccFusion::push_pull};
 
-  // Most edges are those of vertices that go at once.
+  // Most edges belong to vertices that are removed in the same round, so a pull is cheaper.
   const acc::AccStats phase = core_numbers(simple, 1024, options).stats;
   options.fusion = acc::AccFusion::all;
   const acc::AccStats all = core_numbers(simple, 1024, options).stats;

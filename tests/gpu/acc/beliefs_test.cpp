@@ -1,4 +1,4 @@
-// Belief propagation on a GPU: the host's beliefs, messages and residuals, bit for bit.
+// Belief propagation on a GPU gives the host's beliefs, messages and residuals, bit for bit.
 #include "engine/acc/beliefs/beliefs.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ void expect_equal(const HostArray<T>& found, const HostArray<T>& expected) {
   EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin()));
 }
 
-/// On a GPU, where edges are those of `from` if that is given, and whole on the host.
+/// Compares a GPU with a host that holds the whole graph. The GPU reads the edges of `from` if it is given.
 acc::BeliefResult compare_beliefs(const Device& host, const Device& gpu, const Graph& graph,
                                   const acc::BeliefModel& model, acc::BeliefOptions options,
                                   const acc::AccPlace& place, const Graph* from = nullptr) {
@@ -64,7 +64,7 @@ TEST_F(GpuBeliefs, AreTheHostsOnHardGraphs) {
 }
 
 TEST_F(GpuBeliefs, KeepWhatIsCertain) {
-  // Zeros in priors, some of them certain, and in the coupling.
+  // Priors and the coupling have zeros; some priors have one possible state left.
   for (const auto& [name, graph] : belief_graphs()) {
     SCOPED_TRACE(name);
     if (brief() && name != "star of stars") continue;
@@ -105,7 +105,7 @@ TEST_F(GpuBeliefs, AreTheHostsWhereTheGridIsFull) {
     compare(graph, some_model(graph, 2), {.max_iterations = brief() ? 2u : 5u, .fusion = fusion});
 }
 
-/// In partitions, and where not all of the graph is on the GPU.
+/// The GPU reads the graph in partitions, or holds a part of it.
 TEST_F(GpuBeliefs, AreTheHostsInPartitions) {
   std::size_t turn = 0;
   for (const auto& [name, graph] : belief_graphs()) {
@@ -145,7 +145,7 @@ TEST_F(GpuBeliefs, WorkInPartitionsWhereTheGraphDoesNotFit) {
     EXPECT_GT(found.stats.partitions, std::max<std::uint64_t>(slots, 2));
     EXPECT_GT(found.stats.partition_transfers, 2 * found.stats.partitions);
     EXPECT_LE(small->memory().peak(), small->memory().ceiling());
-    // The plan's own part is a bound, and what it leaves over is for slots.
+    // The plan's fixed part is an upper bound; slots use the bytes that it leaves over.
     const std::uint64_t spare = std::max<std::uint64_t>(slots, 2) * acc::belief_slot_bytes(2, true);
     EXPECT_LE(small->memory().peak(), acc::plan_beliefs(*small, graph, 2, place).device_bytes + spare);
   }
@@ -162,7 +162,7 @@ TEST(GpuBeliefRanks, AreTheHosts) {
       const acc::BeliefResult found =
           compare_beliefs(host, gpu, graphs[i].graph, some_model(graphs[i].graph, 2 + i % 2),
                           {.damping = 0.3, .max_iterations = 6}, place);
-      // GPUs that hold their parts send each other what hosts would.
+      // GPUs that hold their parts exchange what hosts would exchange.
       EXPECT_EQ(found.stats.exchanged_bytes > 0, i % 2 == 0);
     }
   });
@@ -191,7 +191,7 @@ TEST_F(GpuBeliefs, SeeWhatCannotBe) {
   acc::BeliefModel model = some_model(pair, 2);
   std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
   model.coupling = {1, 0, 0, 1};
-  EXPECT_THROW(run(pair, model), InputError);  // 0 and 1 must agree, and can not
+  EXPECT_THROW(run(pair, model), InputError);  // vertices 0 and 1 must agree, but their priors differ
 
   const Graph one_way = stat::make_graph(3, {{0, 1}, {1, 0}, {1, 2}}, false, false);
   EXPECT_THROW(run(one_way, some_model(one_way, 2)), InputError);

@@ -1,4 +1,4 @@
-// Active-Compute-Combine on a GPU that brings the graph in partitions.
+// ACC on a GPU that reads the graph in partitions.
 #include "engine/acc/rounds/short_lists.hpp"
 #include "engine/core/error.hpp"
 #include "gpu/acc/acc.hpp"
@@ -84,7 +84,7 @@ TEST_F(GpuAcc, TakesHubsByTheGridWhereItIsSharedOut) {
     compare_programs(host_, *gpu_, stars(), {.paging = {.partitions = 3, .transport = transport}});
 }
 
-/// Were some partitions read in place, and others brought?
+/// Expects that the run read some partitions in place and copied others.
 void expect_both(const acc::AccStats& stats) {
   EXPECT_GT(stats.mapped_bytes, 0u);
   EXPECT_GT(stats.partition_transfers, 0u);
@@ -101,7 +101,7 @@ TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
   compare_programs(host_, *small, graph, {.ranks = alone.get()});
 
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
-  if (lists <= small->memory().ceiling()) return;  // all fits: small R-MATs
+  if (lists <= small->memory().ceiling()) return;  // small R-MAT graphs fit whole
   const acc::AccGraph search(*small, graph, {.in_edges = true, .weights = true}, {.ranks = alone.get()}),
       simple(*gpu_, graph, {.simple = true}, {.paging = {.partitions = 24, .slots = 6}});
   const Vertex hub = hub_of(graph);
@@ -126,7 +126,7 @@ TEST_F(GpuAcc, KeepsShortListsWhereOthersAreBrought) {
             solve(search).stats.partitions);
 }
 
-/// Lists of a lane, of a warp and of a block, some in each partition.
+/// Each partition has lists for lanes, for warps and for blocks.
 TEST_F(GpuAcc, PullsInPartitions) {
   const Graph graph = kronecker(12);
   const acc::AccNeeds paths{.in_edges = true, .weights = true}, cores{.in_edges = true, .simple = true};

@@ -1,4 +1,4 @@
-// Active-Compute-Combine on ranks that share a GPU.
+// ACC on ranks that share one GPU.
 #include "engine/core/error.hpp"
 #include "gpu/acc/acc.hpp"
 #include "gpu/thread_ranks.hpp"
@@ -48,7 +48,7 @@ TEST(GpuAccRanks, HandOverFromGpuToGpu) {
   });
 }
 
-// One rank works alone for long, and where the path leaves it and comes back both do.
+// One rank has the whole frontier for many rounds; both ranks work where the path crosses between them.
 TEST(GpuAccRanks, FollowAPathFromRankToRank) {
   REQUIRE_GPU(open_gpu());
   constexpr Vertex kVertices = 3000;
@@ -64,7 +64,7 @@ TEST(GpuAccRanks, FollowAPathFromRankToRank) {
   });
 }
 
-// One kernel begins, one makes all rounds: ranks swap what they send in the middle of it.
+// One kernel initializes and one makes all rounds, so ranks must exchange messages inside a kernel.
 TEST(GpuAccRanks, SwapInsideOfKernels) {
   REQUIRE_GPU(open_gpu());
   const Graph graph = stars();

@@ -1,5 +1,4 @@
-// Votes whose rounds have little to do, as one cluster makes them: what the host finds, and by the same
-// rounds.
+// Vote programs with small frontiers, whose rounds one cluster makes. Results and rounds equal the host's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 
 namespace sluice::test {
 
-/// How far the next of some vertices is, and whether that is all that is asked.
+/// Distance to the nearest start vertex. `earliest`: see kEarliest of acc/program.hpp.
 template <bool earliest>
 struct Nearest {
   using State = std::uint32_t;
@@ -53,7 +52,7 @@ Edges grid(Vertex side) {
   return edges;
 }
 
-/// Layers of so many vertices; each but those of the first has two neighbours in the layer before.
+/// Layers of the given widths. Each vertex behind the first layer has two neighbours in the layer before.
 Edges layers(const std::vector<Vertex>& widths) {
   Edges edges;
   Vertex before = 0;
@@ -68,7 +67,7 @@ Edges layers(const std::vector<Vertex>& widths) {
   return edges;
 }
 
-/// A frontier that comes to every limit there is between a block, a cluster and a grid, from both sides.
+/// A frontier that crosses every threshold between block, cluster and grid in both directions.
 std::vector<Vertex> swelling() {
   std::vector<Vertex> widths;
   const auto add = [&](Vertex width, int times) {
@@ -79,14 +78,14 @@ std::vector<Vertex> swelling() {
   for (const Vertex width : {4, 16, 64, 256, 1024, 4096, 12000, 20000, 20000, 9000, 3000, 600, 100})
     add(width, 1);
   for (const Vertex width : {30, 33, 31, 34, 8, 90, 20}) add(width, brief() ? 1 : 4);
-  add(40, run), add(2000, 2);  // lists of a hundred on the way
+  add(40, run), add(2000, 2);  // 40 vertices with 100 edges each on the way
   add(7500, run), add(8300, 2), add(7500, run), add(13000, 2), add(16300, 2), add(16500, 2), add(5000, run);
   add(2, run);
   return widths;
 }
 
-/// A tree in which a quarter of a frontier, one behind the other, has nearly all that come next: more than a
-/// block's list holds.
+/// A tree in which one contiguous quarter of a frontier has nearly all children: more than a block's worklist
+/// holds.
 Edges lopsided() {
   struct Node {
     Vertex vertex;
@@ -111,7 +110,7 @@ Edges lopsided() {
   return edges;
 }
 
-/// Neighbours that a search does not go on to, some of them so many that a warp or a block takes them.
+/// Leaves beside a path: some vertices have so many that a warp or a block processes their lists.
 Edges hubs_on_a_path(Vertex vertices) {
   Edges edges = path(vertices);
   Vertex leaf = vertices;
@@ -128,7 +127,7 @@ Vertex vertices_of(const Edges& edges) {
   return last + 1;
 }
 
-/// The same with ids in no order.
+/// The same edges with vertex ids in random order.
 Edges shuffled(Edges edges) {
   std::vector<Vertex> ids(vertices_of(edges));
   std::iota(ids.begin(), ids.end(), 0);
@@ -149,7 +148,7 @@ class GpuSmallFrontier : public OnGpu {
     return found.stats;
   }
 
-  /// (How many edges a pull looks at depends on who looks.)
+  /// The edges that a pull reads depend on the group that reads them, so only pushes are compared.
   static void compare_rounds(const acc::AccStats& found, const acc::AccStats& expected) {
     EXPECT_EQ(found.rounds, expected.rounds);
     EXPECT_EQ(found.pulls, expected.pulls);
@@ -163,7 +162,7 @@ class GpuSmallFrontier : public OnGpu {
     }
   }
 
-  /// Directed, where nothing can pull, and undirected, pulling where that is cheaper and pushing alone.
+  /// Compares a directed graph, where no round can pull, and an undirected one with and without pulls.
   void compare_all(const Edges& edges, Vertex source = 0) {
     const Vertex vertices = vertices_of(edges);
     {

@@ -1,4 +1,4 @@
-// Worklists of the ballot filter: in the order of vertices, whoever lists them.
+// Worklists of the ballot filter are in the order of vertices with every team and every rank.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 class GpuWorklists : public OnGpu {};
 
-/// The lists of a whole graph, or of a rank that owns the vertices [from, to).
+/// The lists of a whole graph, or those of a rank that owns vertices [from, to).
 struct ListsPart {
   using Peers = acc::NoPeers;
 
@@ -40,7 +40,7 @@ __device__ Team team_of(const acc::WorklistView& view) {
   }
 }
 
-/// Worklists of the marks that a round 0 has left.
+/// Builds worklists from the marks that round 0 wrote.
 template <class Team>
 __global__ void __launch_bounds__(cuda::kTeamBlock) whole_lists_kernel(acc::WorklistView view) {
   const auto team = team_of<Team>(view);
@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) whole_lists_kernel(acc::Work
   acc::collect(team, view, buffers, finder, false);
 }
 
-/// The same of a rank, which marks what it sends in place of what was active, and receives all vertices
-/// before its own.
+/// Builds the worklists of a rank. It marks the vertices that it sends in the bitmap of active vertices, and
+/// receives all vertices before its own range.
 template <class Team>
 __global__ void __launch_bounds__(cuda::kTeamBlock) rank_lists_kernel(acc::WorklistView view) {
   const auto team = team_of<Team>(view);
@@ -60,14 +60,14 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) rank_lists_kernel(acc::Workl
   });
   team.sync();
   acc::scan_marked(team, view, buffers);
-  team.sync();  // a swap
+  team.sync();  // stands for an exchange between ranks
   acc::write_marked(team, view, buffers);
   cuda::for_each_in_warps(team, view.first, [&](std::uint64_t v, bool valid) {
     acc::append(view, buffers, valid, static_cast<Vertex>(v));
   });
 }
 
-/// Degrees of all three lists; few, all, and none of a range of vertices are marked.
+/// Degrees for all three worklists. Ranges of 1000 vertices have few marks, all marks, or none, by turns.
 struct MarkedGraph {
   explicit MarkedGraph(Vertex size) : vertices(size), marks((size + 31) / 32) {
     for (Vertex v = 0; v < vertices; ++v) {
@@ -75,7 +75,7 @@ struct MarkedGraph {
       if (v / 1000 % 3 == 0 ? v * 2654435761u % 64 == 0 : v / 1000 % 3 == 1) marks[v / 32] |= 1u << (v % 32);
     }
   }
-  /// Those vertices [from, to) that are marked, or all, whose degrees are the list's.
+  /// The vertices of [from, to) with the list's degrees that are marked; `all`: marked or not.
   std::vector<Vertex> of_list(unsigned list, std::uint64_t from, std::uint64_t to, bool all = false) const {
     std::vector<Vertex> some;
     for (auto v = static_cast<Vertex>(from); v < to; ++v) {
@@ -91,7 +91,7 @@ struct MarkedGraph {
   std::vector<std::uint32_t> marks;
 };
 
-/// What a kernel lists; `sent` gets the bits in place of what was active.
+/// The worklists that the kernel builds; `sent` receives the marks of the vertices that it sends.
 std::vector<std::vector<Vertex>> lists_of(const Device& gpu, const MarkedGraph& graph, const ListsPart& part,
                                           void (*kernel)(acc::WorklistView), unsigned blocks,
                                           acc::AccFilter filter, std::vector<std::uint32_t>& sent) {
@@ -99,7 +99,7 @@ std::vector<std::vector<Vertex>> lists_of(const Device& gpu, const MarkedGraph& 
   const acc::WorklistMemory memory(gpu, part, {.filter = filter}, blocks, stream);
   stream.wait("clearing");
   const acc::WorklistView& view = memory.view();
-  std::vector<std::uint32_t> own = graph.marks;  // those of others are not there
+  std::vector<std::uint32_t> own = graph.marks;  // a rank has no marks of other ranks' vertices
   for (Vertex v = 0; v < graph.vertices; ++v)
     if (v < part.from || v >= part.to) own[v / 32] &= ~(1u << (v % 32));
   copy_to_device(gpu, view.bits[1], own.data(), own.size() * sizeof(std::uint32_t));
@@ -122,7 +122,7 @@ std::vector<std::vector<Vertex>> lists_of(const Device& gpu, const MarkedGraph& 
   return found;
 }
 
-/// Calls use(kernel, blocks) for teams of one block, of some, and of all.
+/// Calls use(kernel, blocks) for teams of one block, of some blocks, and of all blocks.
 template <class Use>
 void on_teams(void (*grid)(acc::WorklistView), void (*few)(acc::WorklistView), const Use& use) {
   for (const unsigned blocks : {1u, 7u, cuda::resident_blocks(grid, cuda::kTeamBlock, 0)}) use(grid, blocks);

@@ -1,4 +1,4 @@
-// Files as such: compression, binary pairs, detection, blocks and threads.
+// Properties of files of any format: compression, binary pairs, detection, blocks and threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string raw(const std::vector<Id>& ids) {
   return bytes;
 }
 
-/// A few thousand edges with lines of many lengths, comments among them.
+/// A few thousand edges on lines of many lengths, with comments between them.
 std::string long_text() {
   std::string text = "# head\n";
   std::uint64_t x = 1;
@@ -224,7 +224,7 @@ TEST_F(BlocksTest, NumberVerticesAcrossMetisBlocks) {
 }
 
 TEST_F(BlocksTest, CutMetisListsThatAreLonger) {
-  // A star with weights, a self-loop that its list names twice, and one that is named once, far apart.
+  // A weighted star with two self-loops far apart: the list of the first names it twice, the other once.
   std::string text = "300 302 011\n", leaves;
   std::string hub = "9 1 3";
   for (int v = 2; v <= 300; ++v) {
@@ -282,7 +282,7 @@ TEST_F(BlocksTest, MayBeAbandonedHalfway) {
   EdgeBatch batch;
 
   EXPECT_TRUE(source->next(batch));
-  // the destructor stops reader and parsers
+  // The destructor stops the reader and the parsers.
 }
 
 TEST_F(BlocksTest, EndMoreThanOnce) {

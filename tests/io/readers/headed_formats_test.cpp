@@ -1,4 +1,4 @@
-// Matrix Market, METIS and DIMACS: formats whose header promises something.
+// Matrix Market, METIS and DIMACS: formats whose header states sizes that the file must have.
 #include <vector>
 
 #include "io/readers/readers_support.hpp"

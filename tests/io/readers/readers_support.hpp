@@ -1,4 +1,4 @@
-// What the tests of the readers share: files made of literals, and whole files read at once.
+// Helpers of reader tests: files made of literals, and whole files read at once.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ inline std::string gzip(std::string_view text) {
   return packed;
 }
 
-/// A folder of its own for each test, removed behind it.
+/// A folder for each test, removed afterwards.
 class ReadersTest : public ::testing::Test {
  protected:
   ReadersTest() {
@@ -74,7 +74,7 @@ inline Loaded load(const std::string& path, const ReadOptions& options = {}) {
   return loaded;
 }
 
-/// The message with which a file is refused, or "read" if it is not.
+/// The message with which a file is refused, or "read" if it is read.
 inline std::string refusal(const std::string& path, const ReadOptions& options = {}) {
   try {
     load(path, options);
@@ -84,7 +84,7 @@ inline std::string refusal(const std::string& path, const ReadOptions& options =
   }
 }
 
-/// Refused with a single line that begins with the file (and line) and holds `what`.
+/// Expects a refusal in a single line that begins with the file and `place`, and contains `what`.
 inline void expect_refused(const std::string& path, const std::string& place, const std::string& what,
                            const ReadOptions& options = {}) {
   const std::string message = refusal(path, options);
