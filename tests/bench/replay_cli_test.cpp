@@ -64,7 +64,7 @@ TEST_F(RankReplayCli, DrawsBatchesThatPageRankReads) {
   EXPECT_NEAR(static_cast<double>(inserted) / static_cast<double>(deleted), 4, 0.5);
   EXPECT_NE(said.find(fmt::format("{} edges to insert, {} to delete", inserted, deleted)), std::string::npos)
       << said;
-  EXPECT_NE(counted.find(", 0 were not there"), std::string::npos)
+  EXPECT_NE(counted.find(", 0 did not exist"), std::string::npos)
       << "deletions are of stored edges: " << counted;
 
   refuse_bench(2, "--fraction", {"batch", g, "--fraction", "0", "--insert", at("a"), "--delete", at("b")});

@@ -82,9 +82,7 @@ TEST(SampleLimits, NoListIsDrawnFromMoreOftenThanThereAreWords) {
   options.fanout = std::vector<std::int64_t>{kMaxDraws};
   EXPECT_EQ(refusal_of(loops(3), options), "");
   options.fanout[0] = kMaxDraws + 1;
-  EXPECT_EQ(
-      refusal_of(loops(3), options),
-      "a sample draws 16777217 edges of one list, but at most 16777216 can be drawn: select fewer, or all");
+  EXPECT_EQ(refusal_of(loops(3), options), "--fanout: at most 16777216 with --replace");
   EXPECT_NE(refusal_of(loops(3), Heavy<true>{1, kMaxDraws + 1}), "");
   const Remembering<true, true> rejecting{1, kMaxDraws / 64 + 1};
   EXPECT_NE(refusal_of(loops(3), rejecting), "") << "rejection has 64 trials a draw";

@@ -229,8 +229,8 @@ TEST_F(DimacsTest, RefusesAnUnknownProblem) {
 }
 
 TEST_F(DimacsTest, RefusesUnknownLines) {
-  expect_refused(file("g.gr", "p sp 3 1\n1 2 3\n"), ":2: ", "'1' begins no line");
-  expect_refused(file("g.gr", "0 1\n"), ":1: ", "'0' begins no line");
+  expect_refused(file("g.gr", "p sp 3 1\n1 2 3\n"), ":2: ", "'1' cannot begin a line");
+  expect_refused(file("g.gr", "0 1\n"), ":1: ", "'0' cannot begin a line");
 }
 
 TEST_F(DimacsTest, RefusesASecondProblemLine) {
