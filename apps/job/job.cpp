@@ -32,7 +32,7 @@ std::string edge_rate(std::uint64_t edges, double seconds) {
 
 /// Parses `VERTICES:EDGES` or `VERTICES:EDGES:undirected`, a graph without a file, for --plan.
 std::optional<io::GraphInfo> parse_graph_sizes(const CommonOptions& options) {
-  constexpr double kMaxPlannedVertices = 0xfffffffe, kMaxPlannedEdges = 1e15;
+  constexpr double kMaxPlannedEdges = 1e15;
   const auto words = split(options.graph, ":");
   const bool undirected = words.size() == 3 && words[2] == "undirected";
   if (words.size() != 2 && !undirected) return std::nullopt;
@@ -40,10 +40,10 @@ std::optional<io::GraphInfo> parse_graph_sizes(const CommonOptions& options) {
   if (!vertices || !edges) return std::nullopt;
   if (!options.plan)
     throw UsageError("GRAPH: numbers of vertices and edges can only be planned (add --plan, or name a file)");
-  if (*vertices < 1 || *vertices > kMaxPlannedVertices || *edges < 0 || *edges > kMaxPlannedEdges ||
+  if (*vertices < 1 || *vertices > double{kMaxVertices} || *edges < 0 || *edges > kMaxPlannedEdges ||
       *vertices != std::floor(*vertices) || *edges != std::floor(*edges))
     throw UsageError(fmt::format("GRAPH: {}: must be 1 to {} vertices and 0 to {} edges, in whole numbers",
-                                 options.graph, format_count(0xfffffffe), kMaxPlannedEdges));
+                                 options.graph, format_count(kMaxVertices), kMaxPlannedEdges));
   io::GraphInfo info;
   info.vertices = static_cast<std::uint64_t>(*vertices), info.edges = static_cast<std::uint64_t>(*edges);
   info.directed = info.has_in = !undirected;
