@@ -75,14 +75,14 @@ TEST_F(AccCli, BpNamesFileAndLineOfABadModel) {
   };
   refused("c.txt:1: '-1'", "-1 2\n2 1\n", "");
   refused("c.txt: not symmetric", "1 2\n3 1\n", "");
-  refused("c.txt:2: a coupling has as many rows as columns", "1 2\n3\n", "");
+  refused("c.txt:2: a coupling must have as many rows as columns", "1 2\n3\n", "");
   refused("c.txt: 1 rows of 2", "1 2\n", "");
   refused("c.txt: every entry is zero", "0 0\n0 0\n", "");
   refused("p.txt:2: '1x'", "", "1 2\n1x 1\n");
   refused("p.txt:2: 3 columns", "", "1 2\n1 1 1\n");
-  refused("p.txt:1: a prior that is zero", "", "0 0\n");
+  refused("p.txt:1: the prior is zero", "", "0 0\n");
   refused("p.txt: 2 rows for 4", "", "1 2\n1 1\n");
-  refused("p.txt:5: a row too many", "", "1 2\n1 1\n1 1\n1 1\n1 1\n");
+  refused("p.txt:5: more rows than 4 vertices", "", "1 2\n1 1\n1 1\n1 1\n1 1\n");
   refused("exclude every state of a vertex", "1 0\n0 1\n", "1 0\n0 1\n1 1\n1 1\n");
   const std::vector<std::string> good{"--coupling",     at("good.txt"), "--priors",
                                       at("priors.txt"), "--output",     at("b.h5")};

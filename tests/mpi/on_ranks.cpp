@@ -104,7 +104,9 @@ TEST_F(OnRanks, KnowTheirNode) {
 TEST_F(OnRanks, TimeoutEnds) {
   if (ranks().rank() == 0) {
     ranks().announce_failure();
+    const auto begin = std::chrono::steady_clock::now();
     EXPECT_TRUE(ranks().final_gather("", Timeout(1)).empty()) << "no other rank came";
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
   } else {
     std::this_thread::sleep_for(std::chrono::seconds(2));
   }
