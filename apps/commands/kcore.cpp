@@ -10,6 +10,7 @@
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/memory_budget.hpp"
 
 namespace sluice::apps {
 
@@ -19,12 +20,22 @@ struct KcoreCommand : AccCommand {
   std::uint32_t k = 0;  ///< 0: all core numbers
 };
 
+/// Must the lists of an undirected graph be read before planning? If they have self-loops or parallel edges,
+/// a simple form of them is made beside them. Ranks might differ in whether memory is ample for both.
+bool checks_lists(const Job& job, const KcoreCommand& c) {
+  constexpr std::uint64_t kStateBytes = 128;  // of a vertex, with its offsets; more than a run takes
+  const Graph& graph = job.graph();
+  if (job.has_sizes_only() || graph.directed) return false;
+  const std::uint64_t ample = 2 * graph.edges() * sizeof(Vertex) + graph.vertices() * kStateBytes;
+  return c.common.plan || (world().size() == 1 && host_budget().available() < ample);
+}
+
 void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, {.in_edges = true});
   const bool pulls = c.acc.direction != acc::AccDirection::push;
-  // Only a plan checks the lists here; a run checks them after reading.
-  const bool made = c.common.plan && !job.has_sizes_only() && !job.graph().directed &&
-                    !acc::has_simple_lists(job.graph(), &world(), job.device().threads());
+  // A run with ample memory checks the lists after reading them.
+  const bool made =
+      checks_lists(job, c) && !acc::has_simple_lists(job.graph(), &world(), job.device().threads());
   const std::string name = c.k > 0 ? "member" : "core";
   std::vector<io::Attribute> attributes;
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});

@@ -17,7 +17,7 @@ struct PlannedJob {
       arguments;  ///< the command, then options; the graph is inserted second; @FILE: in the test's folder
   std::string option;
   double least, most;  ///< bytes
-  bool directed = false;
+  bool directed = false, multigraph = false;
 };
 
 std::vector<PlannedJob> planned_jobs() {
@@ -48,6 +48,7 @@ std::vector<PlannedJob> planned_jobs() {
       {"searched", {"bfs", "--source", "1"}, "--host-memory", 150000, 350000},
       {"paths", {"sssp", "--source", "1"}, "--host-memory", 150000, 350000},
       {"cores", {"kcore"}, "--host-memory", 120000, 300000},
+      {"cores_of_a_multigraph", {"kcore"}, "--host-memory", 120000, 900000, false, true},
       {"cores_of_both_directions", {"kcore"}, "--host-memory", 300000, 700000, true},
       {"beliefs",
        {"bp", "--priors", "@priors.txt", "--coupling", "@coupling.txt"},
@@ -144,7 +145,16 @@ TEST_P(PlanOf, SaysWhatTheRunSays) {
   const PlannedJob& planned = GetParam();
   std::vector<std::string> shape{"--weights", "uniform"};
   if (!planned.directed) shape.emplace_back("--undirected");
-  const std::string input = graph("kronecker", 11, shape);
+  std::string input = graph("kronecker", 11, shape);
+  if (planned.multigraph) {
+    std::string edges;
+    for (int i = 0; i < 30000; ++i)
+      edges += std::to_string(i * 37 % 2048) + ' ' + std::to_string(i * i % (i % 3 == 0 ? 30 : 2048)) + '\n';
+    write_bytes(at("edges.txt"), edges);
+    input = at("multigraph.h5");
+    run({"convert", at("edges.txt"), input, "--undirected", "--keep-duplicates", "--keep-self-loops",
+         "--quiet"});
+  }
   std::string priors;
   for (int v = 0; v < 2048; ++v) priors += v % 3 == 0 ? "1 2\n" : "1 1\n";
   write_bytes(at("priors.txt"), priors);

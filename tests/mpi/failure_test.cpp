@@ -145,7 +145,7 @@ TEST_F(RankFailure, FilesOfOneNameMustBeTheSame) {
 }
 
 TEST_F(RankFailure, OneProcessSuffices) {
-  refuse_on_ranks(2, "generate is the work of one process",
+  refuse_on_ranks(2, "generate runs in one process",
                   on_ranks(2, {paths::kProgram, "generate", "ring", "--output", at("x.h5")}));
 }
 
