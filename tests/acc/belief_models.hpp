@@ -71,8 +71,8 @@ inline void expect_same_messages(const Graph& graph, unsigned states, const acc:
   }
 }
 
-/// The undirected graphs of acc_graphs(), and one with hubs: a GPU processes their lists by a block, by a
-/// warp, and in between. Its last vertex has no edges.
+/// The undirected graphs of acc_graphs(), one with hubs, and one with self-loops of large weight. A GPU
+/// processes the hubs' lists by a block, by a warp, and in between; the last vertex there has no edges.
 inline std::vector<NamedGraph> belief_graphs() {
   std::vector<NamedGraph> all;
   for (NamedGraph& graph : acc_graphs())
@@ -82,6 +82,11 @@ inline std::vector<NamedGraph> belief_graphs() {
   for (Vertex v = 2; v < 2100; ++v) star.push_back({1, v, 0.5f});
   for (Vertex v = 5000; v < 5040; ++v) star.push_back({2, v, 1}), star.push_back({v, v, 0.25f});
   all.push_back({"hubs", stat::make_undirected(5041, star, true)});
+  // Factors of these self-loops are below the least one, 2^-1000.
+  std::vector<stat::Edge> loops;
+  for (Vertex v = 0; v < 40; ++v) loops.push_back({v, v + 1, 0.5f});
+  for (Vertex v = 0; v < 40; v += 3) loops.push_back({v, v, 700}), loops.push_back({v, v, 9000});
+  all.push_back({"heavy_loops", stat::make_undirected(41, loops, true)});
   return all;
 }
 
