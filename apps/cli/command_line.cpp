@@ -96,6 +96,11 @@ void Command::output_file(const std::string& name, std::string& value, const std
   options_.back().file = FileUse::written;
 }
 
+void Command::output_or_stdout(const std::string& name, std::string& value, const std::string& help) {
+  input_file(name, value, help);
+  options_.back().file = FileUse::written_or_printed;
+}
+
 void Command::add_derived_file(std::string what, std::function<std::string()> path) {
   derived_files_.emplace_back(std::move(what), std::move(path));
 }
@@ -204,7 +209,7 @@ std::vector<NamedFile> Command::files() const {
   std::vector<NamedFile> all;
   for (const Option& option : options_) {
     if (option.file != FileUse::none)
-      all.push_back({option.name, to_string(option.get()), option.file == FileUse::written});
+      all.push_back({option.name, to_string(option.get()), option.file != FileUse::read});
   }
   for (const auto& [what, path] : derived_files_) all.push_back({what, path(), true, true});
   std::erase_if(all, [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
@@ -244,9 +249,8 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
   }
   refuse_unexpected(command, parser.remaining());
   for (const auto& option : command.options()) {
-    const bool names_file = option.file == Command::FileUse::written && option.name.starts_with("--");
-    if (names_file && option.name != "--output" && to_string(option.get()) == "-")
-      throw UsageError(option.name + " -: only results go to standard output (name a file)");
+    if (option.file == Command::FileUse::written && to_string(option.get()) == "-")
+      throw UsageError(option.name + ": cannot be standard output (name a file instead of -)");
     if (option.idle && option.given)
       throw UsageError(fmt::format("{} does not apply to {} (omit it)", option.name, command.name()));
   }

@@ -34,7 +34,7 @@ struct NamedFile {
 
 class Command {
  public:
-  enum class FileUse { none, read, written };
+  enum class FileUse { none, read, written, written_or_printed };
   struct Option {
     std::string name;         ///< `--seed`; a required argument has no dashes: `GRAPH`
     std::string placeholder;  ///< shown after the name in the help; empty for a flag
@@ -72,6 +72,8 @@ class Command {
   /// A file that the command reads or writes: an option, or an argument such as `GRAPH`.
   void input_file(const std::string& name, std::string& value, const std::string& help);
   void output_file(const std::string& name, std::string& value, const std::string& help);
+  /// An output_file that may be `-`, standard output.
+  void output_or_stdout(const std::string& name, std::string& value, const std::string& help);
   /// A file written beside an option's file; `path` returns its name, or an empty string.
   void add_derived_file(std::string what, std::function<std::string()> path);
   void flag(const std::string& name, bool& value, const std::string& help);

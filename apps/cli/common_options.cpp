@@ -63,7 +63,7 @@ void declare_report(Command& command, CommonOptions& options) {
 }
 
 void declare_results(Command& command, CommonOptions& options) {
-  command.output_file(
+  command.output_or_stdout(
       "--output", options.output,
       "file or folder of results; '-': standard output (text only) (required without --plan)");
   command.choice("--format", options.format, kResultFormats,

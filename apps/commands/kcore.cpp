@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 #include "apps/cli/values.hpp"
 #include "apps/commands/acc.hpp"
@@ -21,13 +22,15 @@ struct KcoreCommand : AccCommand {
 };
 
 /// Must the lists of an undirected graph be read before planning? If they have self-loops or parallel edges,
-/// a simple form of them is made beside them. Ranks might differ in whether memory is ample for both.
+/// a simple form of them is made beside them. All ranks call it, with the same result.
 bool checks_lists(const Job& job, const KcoreCommand& c) {
   constexpr std::uint64_t kStateBytes = 128;  // of a vertex, with its offsets; more than a run takes
   const Graph& graph = job.graph();
   if (job.has_sizes_only() || graph.directed) return false;
   const std::uint64_t ample = 2 * graph.edges() * sizeof(Vertex) + graph.vertices() * kStateBytes;
-  return c.common.plan || (world().size() == 1 && host_budget().available() < ample);
+  std::uint64_t checks = c.common.plan || host_budget().available() < ample ? 1 : 0;
+  world().all_reduce(std::span(&checks, 1), Reduce::max, "memory for the job");
+  return checks != 0;
 }
 
 void run_kcore(const Command& command, const KcoreCommand& c) {

@@ -51,8 +51,6 @@ ResolvedOptions counters(const io::ConvertStats& stats) {
 void build_graph(const Command& command, const CommonOptions& common, io::EdgeStream& source,
                  const std::string& output, io::ConvertOptions options, const Device* device) {
   const Stopwatch watch;
-  if (output == "-")
-    throw UsageError("a graph cannot be written to standard output (name a file instead of -)");
   require_scratch(common);
   register_outputs({output, common.report}, common.scratch);
   ReportFile report_file(common.report, common.force);

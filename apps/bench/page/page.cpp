@@ -126,7 +126,7 @@ std::unique_ptr<apps::Command> make_page() {
                       "published figures of papers: write the page of their experiments");
   command->input_file("--goals", c->goals,
                       "target figures: write the page that compares them with the reports");
-  command->output_file("--output", c->output, "the page to write; '-' is standard output");
+  command->output_or_stdout("--output", c->output, "the page to write; '-' is standard output");
   command->flag("--force", c->force, "replace what exists");
   command->set_example(
       "sluice-bench page tests/bench/reports --peers tests/bench/peers.json --output docs/performance.md");
