@@ -1,10 +1,6 @@
 #include "engine/samples/options.hpp"
 
-#include <cstdint>
-#include <string>
-
 #include "engine/core/error.hpp"
-#include "engine/random/streams.hpp"
 
 namespace sluice::samples {
 
@@ -18,8 +14,6 @@ void validate(const Options& options) {
   for (const std::int64_t fanout : options.fanout) {
     if (fanout < -1 || fanout == 0)
       throw UsageError("--fanout: each must be positive, or -1 for all neighbours");
-    if (options.replace && fanout > std::int64_t{kMaxDraws})
-      throw UsageError("--fanout: at most " + std::to_string(kMaxDraws) + " with --replace");
   }
   if (options.kind == Kind::layer && options.layer_sizes.empty()) {
     throw UsageError("--layer-size: layer needs one size per depth, for instance 512,512");

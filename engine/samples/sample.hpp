@@ -56,6 +56,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     } else {
       program_.sampler.replacement() ? prepare_index() : prepare_distinct();
     }
+    if (program_.sampler.replacement()) check_draws();
     stats.select = program_.select;
     choose_coded_layout();
     stats.table_seconds = graph.table_seconds - table_seconds_before;
@@ -98,7 +99,6 @@ class SampleRun : InstanceRun<SampleSink, Options> {
         make_alias();
         break;
       case Select::rejection:
-        check_rejection_picks();
         break;
       default:
         throw UsageError("--select: with replacement, a sample selects by its, alias or rejection");
@@ -119,12 +119,15 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     program_.tables.others = tables_.others.data();
   }
 
-  void check_rejection_picks() const {
+  /// Fanouts are known before any list is read; the numbers of a user's sampler are checked list by list.
+  void check_draws() const {
+    const std::string most = std::to_string(program_.max_draws());
     for (const std::int64_t fanout : options.fanout) {
-      if (fanout > static_cast<std::int64_t>(program_.kMaxRejectionPicks)) {
-        throw UsageError("--fanout: rejection makes at most " + std::to_string(program_.kMaxRejectionPicks) +
-                         " draws of one list; use alias or its");
-      }
+      if (fanout <= std::int64_t{program_.max_draws()}) continue;
+      throw UsageError(program_.select == Select::rejection
+                           ? "--fanout: rejection makes at most " + most +
+                                 " draws of one list; use alias or its"
+                           : "--fanout: at most " + most + " with --replace");
     }
   }
 
