@@ -38,6 +38,15 @@ std::unique_ptr<BeliefSolver> make_solver(const AccGraph& graph, const BeliefMod
   return make_partitioned_beliefs(graph, model, options);
 }
 
+/// The shift of the finest unit in which no sum can overflow; it depends on the graph alone. All ranks call
+/// it.
+int message_shift(const RankPart& part) {
+  std::uint64_t longest[] = {part.largest_degree()};
+  part.ranks().all_reduce(longest, Reduce::max, "the longest list");
+  const auto largest = (longest[0] + 4) * static_cast<std::uint64_t>(-kMinLog);
+  return std::min(44, 62 - static_cast<int>(std::bit_width(largest)));
+}
+
 constexpr std::uint64_t kCopiedAtOnce = 1u << 20;
 
 /// Copies beliefs to the host and rounds them to float, as in results.
@@ -80,14 +89,14 @@ class MessagesInMemory final : public KeptMessages {
 
 }  // namespace
 
-void VertexBeliefs::allocate_vertices(const BeliefModel& model) {
+void BeliefSolver::allocate_vertices(const BeliefModel& model) {
   program_.states = model.states;
   coupling_ = Buffer<double>(device_, model.coupling.size(), "the coupling");
   priors_ = Buffer<LogProduct>(device_, own_rows_ * model.states, "priors");
   beliefs_ = Buffer<double>(device_, priors_.size(), "beliefs");
 }
 
-void VertexBeliefs::begin_program(const std::vector<double>& coupling, double damping) {
+void BeliefSolver::begin_program(const std::vector<double>& coupling, double damping) {
   program_.shift = message_shift(rank_part_);
   program_.damping = damping;
   program_.coupling = coupling_.data();
@@ -96,7 +105,7 @@ void VertexBeliefs::begin_program(const std::vector<double>& coupling, double da
   copy_to_device(device_, coupling_.data(), coupling.data(), coupling_.bytes());
 }
 
-HostArray<float> VertexBeliefs::beliefs() {
+HostArray<float> BeliefSolver::beliefs() {
   HostArray<float> all(vertices_ * program_.states, "results");
   round_beliefs(device_, beliefs_, all.data() + rank_part_.first() * program_.states);
   rank_part_.router().share(all.data(), "the results", program_.states);
@@ -114,13 +123,6 @@ std::vector<double> coupling_logs(const BeliefModel& model) {
   std::transform(model.coupling.begin(), model.coupling.end(), logs.begin(),
                  [&](double entry) { return log_ratio(entry, max_entry); });
   return logs;
-}
-
-int message_shift(const RankPart& part) {
-  std::uint64_t longest[] = {part.largest_degree()};
-  part.ranks().all_reduce(longest, Reduce::max, "the longest list");
-  const auto largest = (longest[0] + 4) * static_cast<std::uint64_t>(-kMinLog);
-  return std::min(44, 62 - static_cast<int>(std::bit_width(largest)));
 }
 
 std::int64_t uniform_message(const BeliefPropagation& program) {

@@ -16,10 +16,10 @@ namespace sluice::acc {
 
 namespace {
 
-class PartitionedBeliefs final : public VertexBeliefs {
+class PartitionedBeliefs final : public BeliefSolver {
  public:
   PartitionedBeliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options)
-      : VertexBeliefs(graph.device(), graph),
+      : BeliefSolver(graph.device(), graph),
         messages_(std::make_shared<MessageParts>(device_, rank_part_, model.states)) {
     allocate_vertices(model);
     products_ = Buffer<LogProduct>(device_, priors_.size(), "vertex states");

@@ -34,11 +34,11 @@ struct CopiedMessages {
 };
 
 template <class Edges>
-class ResidentBeliefs final : public VertexBeliefs {
+class ResidentBeliefs final : public BeliefSolver {
  public:
   /// Keeps references. Throws BudgetError. All ranks construct it together.
   ResidentBeliefs(const Device& device, const AccGraph& graph, const BeliefModel& model, AccFusion fusion)
-      : VertexBeliefs(device, graph),
+      : BeliefSolver(device, graph),
         graph_(graph),
         edges_(rank_part_.lists().edges),
         hubs_(device_, edges_ / kLongDegree, "hubs"),

@@ -14,6 +14,7 @@
 
 namespace sluice::acc {
 
+/// A solver, with the data of a rank's own vertices in the device's memory.
 class BeliefSolver {
  public:
   virtual ~BeliefSolver() = default;
@@ -24,19 +25,13 @@ class BeliefSolver {
   /// Adds the solver's statistics.
   virtual void count(AccStats& stats) const = 0;
   /// Returns the beliefs of all vertices, on every rank.
-  virtual HostArray<float> beliefs() = 0;
+  HostArray<float> beliefs();
   /// Returns the messages that beliefs() result from; run_rounds() must not follow. All ranks call it.
   virtual std::shared_ptr<const KeptMessages> final_messages() = 0;
-};
-
-/// Data of a rank's own vertices, in the device's memory, shared by the solvers.
-class VertexBeliefs : public BeliefSolver {
- public:
-  HostArray<float> beliefs() final;
 
  protected:
   /// Keeps references.
-  VertexBeliefs(const Device& device, const AccGraph& graph)
+  BeliefSolver(const Device& device, const AccGraph& graph)
       : device_(device),
         rank_part_(graph.rank_part()),
         vertices_(graph.vertices()),
@@ -65,9 +60,6 @@ std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, co
 
 /// Logarithms of the coupling, scaled so that the largest is 0: a common factor changes no belief.
 std::vector<double> coupling_logs(const BeliefModel& model);
-/// The shift of the finest unit in which no sum can overflow; it depends on the graph alone. All ranks call
-/// it.
-int message_shift(const RankPart& part);
 /// The uniform message, the initial value of all messages.
 std::int64_t uniform_message(const BeliefPropagation& program);
 /// Where host memory has the messages received and sent along an edge: [states].
