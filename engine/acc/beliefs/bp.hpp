@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <type_traits>
 
@@ -117,10 +118,10 @@ struct BeliefPropagation {
 
   /// Combine: multiplies v's prior and the messages along its edges [begin, end). Returns finish() to the
   /// group's first lane, 0 to others. Products are sums of integers: lanes may share a list. `message_of(e)`
-  /// is the index in `incoming` of e's message.
-  template <class Group, class MessageOf>
+  /// is the index in `incoming` of e's message: e itself if messages are in order of the lists.
+  template <class Group, class MessageOf = std::identity>
   SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end,
-                           MessageOf&& message_of) const {
+                           const MessageOf& message_of = {}) const {
     for (unsigned x = 0; x < states; ++x) {
       LogProduct product;
       for (EdgeIndex e = begin + group.rank(); e < end; e += Group::kSize)
@@ -131,11 +132,6 @@ struct BeliefPropagation {
       if (group.rank() == 0) products[at] = product;
     }
     return group.rank() == 0 ? finish(v) : 0;
-  }
-  /// The same with messages in order of the lists.
-  template <class Group>
-  SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end) const {
-    return combine(group, v, begin, end, [](EdgeIndex e) { return e; });
   }
 
   /// Updates v's beliefs from its products; returns the largest change, or -1 if v has no state left.

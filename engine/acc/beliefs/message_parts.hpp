@@ -60,8 +60,8 @@ class MessageParts {
   EdgeIndex first_edge(std::uint64_t part) const { return first_edge_ + edges_.begin(part); }
   std::uint64_t edges(std::uint64_t part) const { return edges_.count(part); }
   /// [edges][states] ordered by departure, and by arrival.
-  std::int64_t* sent(std::uint64_t part) const { return sent_.data() + chunk(part) * states_; }
-  std::int64_t* received(std::uint64_t part) const { return received_.data() + chunk(part) * states_; }
+  std::int64_t* sent(std::uint64_t part) const { return sent_.data() + edges_.begin(part) * states_; }
+  std::int64_t* received(std::uint64_t part) const { return received_.data() + edges_.begin(part) * states_; }
   /// Departures and arrivals of the rank's edges, from its first on.
   const std::uint32_t* arrivals() const { return arrivals_.data(); }
   const std::uint32_t* departures() const { return departures_.data(); }
@@ -91,7 +91,6 @@ class MessageParts {
     std::uint64_t part, begin, end;
   };
 
-  std::uint64_t chunk(std::uint64_t part) const { return edges_.begin(part); }
   std::uint64_t all_parts() const { return first_parts_.back(); }
   std::uint64_t& tally(std::uint64_t strip, std::uint64_t part) {
     return tallies_[strip * all_parts() + part];

@@ -2,10 +2,8 @@
 // (beliefs/parts_host.cpp), or a GPU, to which parts are copied (beliefs/parts_cuda.cu).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "engine/acc/beliefs/message_parts.hpp"
 #include "engine/acc/beliefs/part.hpp"
@@ -41,11 +39,6 @@ std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, 
 std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const RankPart& rank_part,
                                                           const MessageParts& messages, unsigned states,
                                                           bool damped);
-
-/// The number of parts of a rank's edges on the host, if lists are not brought in partitions.
-inline std::uint64_t host_belief_parts(const PagingOptions& paging, std::uint64_t edges) {
-  return std::max(paging.partitions, edges / (BeliefPart::kMaxEdges / 2) + 1);
-}
 
 /// Bytes per edge of a part in a GPU's slot.
 inline std::uint64_t belief_slot_bytes(unsigned states, bool weighted) {

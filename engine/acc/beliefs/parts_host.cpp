@@ -30,9 +30,9 @@ class HostBeliefParts final : public BeliefPartBackend {
   Ownership parts() const override {
     if (pages_ != nullptr) return pages_->plan().ranges();
     const CsrView& lists = rank_part_.lists();
-    return PartitionPlan::of_count({lists.offsets, lists.vertices + 1}, {0, 1},
-                                   host_belief_parts(rank_part_.paging(), lists.edges))
-        .ranges();
+    const std::uint64_t count =
+        std::max(rank_part_.paging().partitions, lists.edges / (BeliefPart::kMaxEdges / 2) + 1);
+    return PartitionPlan::of_count({lists.offsets, lists.vertices + 1}, {0, 1}, count).ranges();
   }
 
   BeliefRound round(const BeliefPropagation& program, bool sends) override {

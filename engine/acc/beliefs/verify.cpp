@@ -18,8 +18,6 @@ namespace {
 
 /// Tolerance for rounding to float and to the fixed point of messages.
 constexpr double kRounding = 1e-5;
-/// The least logarithm of a nonzero message (bp.hpp).
-constexpr double kMinMessageLog = kMinLog;
 /// Numbers of messages that a thread reads at once, and lists that it takes at a time.
 constexpr std::uint64_t kNumbersAtOnce = 2048, kListsAtOnce = 64;
 
@@ -180,7 +178,7 @@ class BeliefCheck {
       for (unsigned y = 0; y < states_; ++y) {
         if (damping > 0)
           message[y] = std::log2((1 - damping) * std::exp2(message[y]) + damping * received[y]);
-        product.multiply(y, std::isinf(message[y]) ? message[y] : std::max(message[y], kMinMessageLog));
+        product.multiply(y, std::isinf(message[y]) ? message[y] : std::max(message[y], kMinLog));
       }
     });
     return product;
