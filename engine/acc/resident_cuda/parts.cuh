@@ -145,9 +145,7 @@ class PeerPart {
     executor_.fill(boundary_.data(), 0, boundary_.bytes());
     executor_.fill(state_.data(), 0, state_.bytes());
     // Rounds pull on all ranks, or on none.
-    std::uint64_t cannot_pull[] = {in_.offsets == nullptr ? 1u : 0u};
-    part_.ranks().all_reduce(cannot_pull, Reduce::max, "whether rounds can pull");
-    if (cannot_pull[0] != 0) in_ = {};
+    if (any_left(&part_.ranks(), in_.offsets == nullptr ? 1 : 0, "whether rounds can pull")) in_ = {};
     return share_lists();
   }
 

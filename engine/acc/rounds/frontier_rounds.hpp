@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
@@ -20,6 +19,7 @@
 #include "engine/acc/rounds/push_bodies.hpp"
 #include "engine/acc/rounds/vertex_states.hpp"
 #include "engine/acc/vote_direction.hpp"
+#include "engine/exchange/agreement.hpp"
 #include "engine/memory/device_ownership.hpp"
 #include "engine/traverse/level_bins.hpp"
 #include "engine/traverse/traverser.hpp"
@@ -73,7 +73,10 @@ class FrontierRounds {
     executor_.fill(settled_.data(), 0, settled_.bytes());
     counts_.clear();
     if constexpr (kBinned) executor_.for_each(own_rows(), output_, StartLevels<View>{view_});
-    if (kPullsLevels && may_pull_) agree_on_pulls();
+    // Rounds of an aggregation pull on all ranks, or on none.
+    if (kPullsLevels && may_pull_ &&
+        any_left(&part_.ranks(), level_pulls_ ? 0 : 1, "whether rounds can pull"))
+      level_pulls_.reset();
     if constexpr (VoteProgram<Program>) {
       executor_.for_each(states_.size(), output_, StartVote<View>{view_});
       if (own_lists_->has_in_lists())
@@ -108,7 +111,9 @@ class FrontierRounds {
     RoundWork work{.active = frontier_size_};
     view_.ballot = always_ballots();
     // Makes marks_ the bits of all active vertices, on any rank.
-    if (!is_bitmap_) executor_.for_each(frontier_size_, output_, MarkFrontier{active_.data(), marks_.data()});
+    if (!is_bitmap_)
+      executor_.for_each(frontier_size_, output_,
+                         MarkSenders<View>{view_, at, active_.data(), marks_.data()});
     executor_.fill(next_marks_.data(), 0, next_marks_.bytes());
     if (!R::kComplete && ranks_ > 1) {
       own_lists_->shared_bits()->share(marks_.data());
@@ -260,12 +265,6 @@ class FrontierRounds {
   std::uint64_t own_rows() const { return part_.last() - part_.first(); }
   /// Number of words with bits of own vertices.
   std::uint64_t own_words() const { return words_of(part_.first(), part_.last()); }
-  /// Rounds pull on all ranks, or on none.
-  void agree_on_pulls() {
-    std::uint64_t cannot_pull[] = {level_pulls_ ? 0u : 1u};
-    part_.ranks().all_reduce(cannot_pull, Reduce::max, "whether rounds can pull");
-    if (cannot_pull[0] != 0) level_pulls_.reset();
-  }
 
   /// Makes own vertices that were listed or pulled, as of the last read, the next frontier.
   void load_frontier() {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 
@@ -12,6 +11,7 @@
 #include "engine/acc/rounds/bits.hpp"
 #include "engine/acc/rounds/lane_counts.hpp"
 #include "engine/acc/rounds/own_lists.hpp"
+#include "engine/acc/rounds/pull_bodies.hpp"
 #include "engine/acc/rounds/pulled_values.hpp"
 #include "engine/acc/vote_direction.hpp"
 #include "engine/exchange/router.hpp"
@@ -19,32 +19,16 @@
 
 namespace sluice::acc {
 
-/// Active vertices of the current level. Bins may hold a vertex twice, or vertices that have left the level.
+/// Sums the edges of the frontier's sending vertices in sums[1].
 template <class View>
-struct LevelFrontier {
+struct CountSenderEdges {
   View view;
   AccRound at;
   const Vertex* frontier;
 
-  SLUICE_HD bool sends(std::uint64_t i) const { return view.level(frontier[i]) == at.level; }
-};
-
-template <class View>
-struct MarkSenders : LevelFrontier<View> {
-  std::uint32_t* senders;
-
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    if (this->sends(i)) set_bit(senders, this->frontier[i]);
-  }
-};
-
-/// Sums the edges of sending vertices in sums[1].
-template <class View>
-struct CountSenderEdges : LevelFrontier<View> {
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
-    if (this->sends(i)) lane.add(1, this->view.degree(this->frontier[i]));
+    if (view.sends(frontier[i], at)) lane.add(1, view.degree(frontier[i]));
   }
 };
 
@@ -114,7 +98,7 @@ class LevelPulls {
   void pull(const View& view, const LaneOutput& output, const AccRound& at,
             std::span<const Vertex> frontier) {
     executor_.fill(senders_, 0, words_of(0, vertices_) * sizeof *senders_);
-    executor_.for_each(frontier.size(), output, MarkSenders<View>{{view, at, frontier.data()}, senders_});
+    executor_.for_each(frontier.size(), output, MarkSenders<View>{view, at, frontier.data(), senders_});
     if (shared_bits_ != nullptr) share_senders(view, frontier);
     const auto pull_rows = [&](const SweepPage& page) {
       executor_.reduce_rows(
@@ -141,7 +125,7 @@ class LevelPulls {
   bool prefers_pull(const View& view, const LaneOutput& output, const AccRound& at,
                     std::span<const Vertex> frontier) {
     remaining_edges_ -= std::min(remaining_edges_, pulled_ ? frontier_edges_ : edges_read_);
-    executor_.for_each(frontier.size(), output, CountSenderEdges<View>{{view, at, frontier.data()}});
+    executor_.for_each(frontier.size(), output, CountSenderEdges<View>{view, at, frontier.data()});
     frontier_edges_ = sum_over_ranks("edges of active vertices");
     const std::uint64_t already_sent = Program::kRepeats ? 0 : std::min(remaining_edges_, frontier_edges_);
     if (!pull_is_cheaper(frontier_edges_, remaining_edges_ - already_sent, vertices_)) return false;
@@ -154,9 +138,7 @@ class LevelPulls {
   /// Returns the lanes' second sum, added over ranks.
   std::uint64_t sum_over_ranks(const char* label) {
     counts_.read();
-    std::array<std::uint64_t, 1> sum{counts_.consume(1)};
-    part_.ranks().all_reduce(sum, Reduce::sum, label);
-    return sum[0];
+    return part_.router().sum(counts_.consume(1), label);
   }
 
   /// Exchanges the bits of active vertices, and their states if compute() reads them. A bound that this rank

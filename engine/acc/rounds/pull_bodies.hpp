@@ -24,14 +24,17 @@ struct SettleUnreachable {
   }
 };
 
-/// Marks the frontier as bits.
-struct MarkFrontier {
+/// Marks the frontier's sending vertices as bits.
+template <class View>
+struct MarkSenders {
+  View view;
+  AccRound at;
   const Vertex* frontier;
-  std::uint32_t* marks;
+  std::uint32_t* bits;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    set_bit(marks, frontier[i]);
+    if (view.sends(frontier[i], at)) set_bit(bits, frontier[i]);
   }
 };
 

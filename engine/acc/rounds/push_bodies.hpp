@@ -42,6 +42,12 @@ struct FrontierView {
     if constexpr (kComplete) states[v] = program.init(v, degree(v));
   }
 
+  /// Does a vertex of the frontier send? Bins may hold a vertex twice, or vertices that have left the level.
+  SLUICE_HD bool sends(Vertex u, const AccRound& at) const {
+    if constexpr (AggregationProgram<Program>) return level(u) == at.level;
+    return true;
+  }
+
   SLUICE_HD bool is_settled(Vertex v) const {
     if constexpr (VoteProgram<Program>) return has_bit(settled, v);
     return false;
@@ -173,10 +179,7 @@ struct PushEdges {
   const Vertex* targets;
   const float* weights;
 
-  SLUICE_HD bool sends(Vertex u) const {
-    if constexpr (AggregationProgram<Program>) return view.level(u) == at.level;
-    return true;
-  }
+  SLUICE_HD bool sends(Vertex u) const { return view.sends(u, at); }
   void prefetch(EdgeIndex e) const {
     __builtin_prefetch(targets + e);
     if (weights != nullptr) __builtin_prefetch(weights + e);
