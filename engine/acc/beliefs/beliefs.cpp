@@ -141,28 +141,24 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   BeliefResult result;
   result.converged = true;
   if (graph.vertices() == 0) return result;
-  double begin = seconds_now();
+  const double begin = seconds_now();
   const auto solver = make_solver(graph, model, options);
   result.stats.setup_seconds = graph.setup_seconds() + seconds_now() - begin;
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
-  if (graph.device().is_planning()) {
-    solver->count(result.stats);
-    result.beliefs = solver->beliefs();
-    if (options.keep_messages) result.messages = solver->final_messages();
-    return result;
+  if (!graph.device().is_planning()) {
+    const double ready = seconds_now();
+    result.stats.begin_rounds();
+    do {
+      solver->run_rounds(options.max_iterations - static_cast<std::uint32_t>(result.stats.rounds),
+                         options.tolerance, result.residuals);
+      while (result.stats.rounds < result.residuals.size())
+        result.stats.add({.pull = true, .active = graph.vertices(), .edges = graph.edges()});
+      if (observer) observer(static_cast<std::uint32_t>(result.stats.rounds));
+      result.residual = result.residuals.back();
+      result.converged = result.residual <= options.tolerance;
+    } while (!result.converged && result.stats.rounds < options.max_iterations);
+    result.stats.compute_seconds = seconds_now() - ready;
   }
-  begin = seconds_now();
-  result.stats.begin_rounds();
-  do {
-    solver->run_rounds(options.max_iterations - static_cast<std::uint32_t>(result.stats.rounds),
-                       options.tolerance, result.residuals);
-    while (result.stats.rounds < result.residuals.size())
-      result.stats.add({.pull = true, .active = graph.vertices(), .edges = graph.edges()});
-    if (observer) observer(static_cast<std::uint32_t>(result.stats.rounds));
-    result.residual = result.residuals.back();
-    result.converged = result.residual <= options.tolerance;
-  } while (!result.converged && result.stats.rounds < options.max_iterations);
-  result.stats.compute_seconds = seconds_now() - begin;
   solver->count(result.stats);
   result.beliefs = solver->beliefs();
   if (options.keep_messages) result.messages = solver->final_messages();

@@ -29,10 +29,6 @@ __global__ void __launch_bounds__(kBeliefBlock)
   }
 }
 
-}  // namespace sluice::acc
-
-namespace sluice::acc {
-
 namespace {
 
 /// A part's memory on the device, and the stream for all its work.

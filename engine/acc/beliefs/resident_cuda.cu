@@ -11,9 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
-#include <limits>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "engine/acc/beliefs/peer_lists.cuh"

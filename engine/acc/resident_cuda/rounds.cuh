@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/resident_cuda/ballots.cuh"

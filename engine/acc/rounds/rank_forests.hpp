@@ -180,10 +180,9 @@ class RankForests {
   /// One in this many vertices may be in a pair.
   static constexpr std::uint64_t kVerticesPerPair = 16;
 
-  /// Keeps references.
+  /// Keeps a reference to the part's router.
   RankForests(const Device& device, const RankPart& part, std::uint64_t vertices)
-      : device_(device),
-        ranks_(static_cast<std::size_t>(part.ranks().size())),
+      : ranks_(static_cast<std::size_t>(part.ranks().size())),
         rank_(static_cast<std::size_t>(part.ranks().rank())),
         vertices_(vertices),
         header_words_(PackedTrees::header_words(vertices)),
@@ -279,7 +278,6 @@ class RankForests {
     }
   }
 
-  const Device& device_;
   std::size_t ranks_, rank_;
   std::uint64_t vertices_;
   std::uint64_t header_words_, capacity_;       ///< words before the pairs, and maximum of pairs
