@@ -7,10 +7,6 @@
 
 namespace sluice::acc {
 
-__device__ inline AccRound round_of(const PeerVoteRound& now) {
-  return {now.round + now.remote_rounds, 0};
-}
-
 /// The round after one that a cluster ran alone. It pushes, too: all ranks decide together whether rounds
 /// pull.
 template <class Program, class Peers>
@@ -132,7 +128,7 @@ template <class View, class Team>
 __device__ PeerVoteRound peer_round(const Team& team, const View& view, const PeerVoteRound& now) {
   const auto& peers = view.peers;
   const RoundBuffers buffers = view.work.buffers(now.round);
-  const AccRound at = round_of(now);
+  const AccRound at = now.at();
   Finder finder(view.work, team.rank(), buffers);
   if (team.rank() == 0) *buffers.spare_counts = RoundCounts{};
   now.pull ? pull(team, view, at, buffers, finder) : push(team, view, at, buffers, finder);

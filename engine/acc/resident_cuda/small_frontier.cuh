@@ -232,7 +232,7 @@ class SmallFrontierRounds {
 
   /// Sends a value along an edge, if `valid`; every lane of the warp must call it.
   __device__ void visit_edge(const Round& now, bool valid, Vertex u, EdgeIndex e) {
-    const AccRound at = round_of(now);
+    const AccRound at = now.at();
     FrontierVertex target;
     bool activated = false;
     if (valid) {

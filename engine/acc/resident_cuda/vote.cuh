@@ -18,6 +18,8 @@ struct VoteRound {
   std::uint32_t blocks = 0;        ///< blocks that run it; 0: all; or kOneCluster
   std::uint32_t small_rounds = 0;  ///< consecutive small rounds so far
   unsigned long long active = 0, active_edges = 0, remaining_edges = 0;
+
+  __device__ AccRound at() const { return {round, 0}; }
   __device__ bool has_work() const { return active > 0; }
   bool ended() const { return active == 0; }
 };
@@ -32,6 +34,7 @@ struct PeerVoteRound : VoteRound {
   unsigned long long own_active = 0;
   PeerWork since_swap;  ///< work of this rank alone since the last swap
 
+  __device__ AccRound at() const { return {round + remote_rounds, 0}; }
   /// Is no vertex active on any rank, but the others have not been told yet?
   SLUICE_HD bool has_unreported_rounds() const { return active == 0 && since_swap.rounds > 0; }
   bool ended() const { return active == 0 && !has_unreported_rounds(); }
@@ -63,10 +66,6 @@ __device__ bool should_pull(const View& view, const VoteRound& previous, unsigne
   if (view.in.offsets == nullptr) return false;
   if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
   return should_pull_next(previous.pull != 0, frontier, previous_active, remaining, view.vertices);
-}
-
-__device__ inline AccRound round_of(const VoteRound& now) {
-  return {now.round, 0};
 }
 
 template <class Program>
