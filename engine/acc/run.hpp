@@ -103,7 +103,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     result.stats.begin_rounds();
     solver->run(result.stats);
     const double done = seconds_now();
-    if constexpr (requires { solver->finish(result.stats); }) solver->finish(result.stats);
+    solver->finish(result.stats);
     result.stats.exchanged_bytes += bytes_sent() - sent_before;
     copy_to_host(graph.device(), result.states.data(), solver->states(), result.states.bytes());
     result.stats.setup_seconds += ready - begin;
