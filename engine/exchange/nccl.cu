@@ -24,44 +24,36 @@ namespace {
 
 /// The functions of NCCL that are used; `loaded` is false if the library or one of them is missing.
 struct Nccl {
-  bool loaded = false;
-  decltype(&ncclGetVersion) get_version = nullptr;
-  decltype(&ncclGetErrorString) error_string = nullptr;
-  decltype(&ncclGetUniqueId) unique_id = nullptr;
-  decltype(&ncclCommInitRankConfig) init_rank = nullptr;
-  decltype(&ncclCommDestroy) destroy = nullptr;
-  decltype(&ncclCommAbort) abort = nullptr;
-  decltype(&ncclCommGetAsyncError) async_error = nullptr;
-  decltype(&ncclGroupStart) group_start = nullptr;
-  decltype(&ncclGroupEnd) group_end = nullptr;
-  decltype(&ncclBroadcast) broadcast = nullptr;
-  decltype(&ncclAllGather) all_gather = nullptr;
-  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
-  decltype(&ncclSend) send = nullptr;
-  decltype(&ncclRecv) receive = nullptr;
+  void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  bool loaded = library != nullptr;
+  decltype(&ncclGetVersion) get_version = find("ncclGetVersion");
+  decltype(&ncclGetErrorString) error_string = find("ncclGetErrorString");
+  decltype(&ncclGetUniqueId) unique_id = find("ncclGetUniqueId");
+  decltype(&ncclCommInitRankConfig) init_rank = find("ncclCommInitRankConfig");
+  decltype(&ncclCommDestroy) destroy = find("ncclCommDestroy");
+  decltype(&ncclCommAbort) abort = find("ncclCommAbort");
+  decltype(&ncclCommGetAsyncError) async_error = find("ncclCommGetAsyncError");
+  decltype(&ncclGroupStart) group_start = find("ncclGroupStart");
+  decltype(&ncclGroupEnd) group_end = find("ncclGroupEnd");
+  decltype(&ncclBroadcast) broadcast = find("ncclBroadcast");
+  decltype(&ncclAllGather) all_gather = find("ncclAllGather");
+  decltype(&ncclReduceScatter) reduce_scatter = find("ncclReduceScatter");
+  decltype(&ncclSend) send = find("ncclSend");
+  decltype(&ncclRecv) receive = find("ncclRecv");
 
-  Nccl() {
-    void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return;
-    loaded = true;
-    const auto find = [&](const char* name, auto& function) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      loaded = loaded && function != nullptr;
-    };
-    find("ncclGetVersion", get_version);
-    find("ncclGetErrorString", error_string);
-    find("ncclGetUniqueId", unique_id);
-    find("ncclCommInitRankConfig", init_rank);
-    find("ncclCommDestroy", destroy);
-    find("ncclCommAbort", abort);
-    find("ncclCommGetAsyncError", async_error);
-    find("ncclGroupStart", group_start);
-    find("ncclGroupEnd", group_end);
-    find("ncclBroadcast", broadcast);
-    find("ncclAllGather", all_gather);
-    find("ncclReduceScatter", reduce_scatter);
-    find("ncclSend", send);
-    find("ncclRecv", receive);
+ private:
+  /// The address of a function, as the type that is asked for.
+  struct Symbol {
+    void* address;
+    template <class Function>
+    operator Function*() const {
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+  Symbol find(const char* name) {
+    void* const address = loaded ? dlsym(library, name) : nullptr;
+    loaded = address != nullptr;
+    return {address};
   }
 };
 
