@@ -1,4 +1,5 @@
 // The communicator of a job of one rank, or of the one rank that is planned: collectives return at once.
+// Also the operations that every communicator makes of its others.
 #include <algorithm>
 #include <cstdlib>
 
@@ -25,11 +26,6 @@ class SingleRank final : public Communicator {
                 std::span<const std::span<std::byte>> receive, const char*) override {
     std::ranges::copy(send[rank_index()], receive[rank_index()].begin());
   }
-  void all_to_all(std::span<const std::byte> send, std::span<std::byte> received, const char*) override {
-    const std::size_t part_bytes = send.size() / rank_count();
-    std::ranges::copy(send.subspan(rank_index() * part_bytes, part_bytes),
-                      received.begin() + rank_index() * part_bytes);
-  }
   void announce_failure() noexcept override {}
   void throw_if_failed(const char*) override {}
   std::vector<std::string> final_gather(const std::string& bytes, Timeout) noexcept override {
@@ -51,6 +47,19 @@ std::unique_ptr<Communicator> make_single_rank() {
 
 std::unique_ptr<Communicator> make_planned(int rank, int ranks) {
   return std::make_unique<SingleRank>(rank, ranks);
+}
+
+void Communicator::all_to_all(std::span<const std::byte> send, std::span<std::byte> received,
+                              const char* label) {
+  const auto ranks = static_cast<std::size_t>(size());
+  const std::size_t part_bytes = send.size() / ranks;
+  std::vector<std::span<const std::byte>> to;
+  std::vector<std::span<std::byte>> from;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    to.push_back(send.subspan(r * part_bytes, part_bytes));
+    from.push_back(received.subspan(r * part_bytes, part_bytes));
+  }
+  exchange(to, from, label);
 }
 
 std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label) {

@@ -51,8 +51,7 @@ class Communicator {
                         std::span<const std::span<std::byte>> receive, const char* label) = 0;
   /// The same for few bytes, equally many for every rank: the r-th of size() equal parts of `send` goes to
   /// rank r, and the r-th part of `received` comes from it.
-  virtual void all_to_all(std::span<const std::byte> send, std::span<std::byte> received,
-                          const char* label) = 0;
+  void all_to_all(std::span<const std::byte> send, std::span<std::byte> received, const char* label);
 
   /// Announces this rank's failure to the others, which notice it in a wait or in throw_if_failed().
   virtual void announce_failure() noexcept = 0;

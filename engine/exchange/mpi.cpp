@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kDataTag = 1, kFailureTag = 2, kAllToAllTag = 3;
+constexpr int kDataTag = 1, kFailureTag = 2;
 /// How long an operation that is given up waits for pending messages in memory of its caller.
 constexpr auto kDrainTime = std::chrono::seconds(1);
 /// If work fails on all ranks alike, this rank may fail this much later than the first.
@@ -125,35 +125,6 @@ class Mpi final : public Communicator {
                 std::span<const std::span<std::byte>> receive, const char* label) override {
     ScopedTimer timer(*this);
     exchange_known(work_, send, receive, label);
-  }
-
-  /// Each message from one rank to another by itself: a collective would have to be put together first.
-  void all_to_all(std::span<const std::byte> send, std::span<std::byte> received,
-                  const char* label) override {
-    ScopedTimer timer(*this);
-    const auto ranks = static_cast<std::size_t>(size());
-    const std::size_t part_bytes = send.size() / ranks,
-                      own_begin = static_cast<std::size_t>(rank()) * part_bytes;
-    auto pending = std::make_unique<Pending>();
-    pending->requests.reserve(2 * ranks);
-    pending->memory.resize(2 * send.size());
-    std::byte* const out = pending->memory.data();
-    std::byte* const in = out + send.size();
-    std::copy(send.begin(), send.end(), out);
-    for (std::size_t i = 1; i < ranks; ++i) {
-      const std::size_t peer = (static_cast<std::size_t>(rank()) + i) % ranks;
-      check(MPI_Irecv(in + peer * part_bytes, static_cast<int>(part_bytes), MPI_BYTE, static_cast<int>(peer),
-                      kAllToAllTag, work_.id(), pending->add()),
-            label);
-      check(MPI_Isend(out + peer * part_bytes, static_cast<int>(part_bytes), MPI_BYTE, static_cast<int>(peer),
-                      kAllToAllTag, work_.id(), pending->add()),
-            label);
-    }
-    bytes_sent_ += send.size() - part_bytes;
-    const auto memory = wait(std::move(pending), label);
-    std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(send.size()), send.size(), received.begin());
-    std::copy_n(send.begin() + static_cast<std::ptrdiff_t>(own_begin), part_bytes,
-                received.begin() + static_cast<std::ptrdiff_t>(own_begin));
   }
 
   void announce_failure() noexcept override {

@@ -74,14 +74,6 @@ class ThreadCommunicator final : public Communicator {
           std::ranges::copy(theirs[static_cast<std::size_t>(rank())], receive[r].begin());
         });
   }
-  void all_to_all(std::span<const std::byte> send, std::span<std::byte> received, const char*) override {
-    const std::size_t part = send.size() / static_cast<std::size_t>(size());
-    bytes_sent_ += part * others();
-    meeting_.exchange<std::span<const std::byte>>(rank(), send, [&](std::size_t r, const auto& theirs) {
-      std::ranges::copy(theirs.subspan(static_cast<std::size_t>(rank()) * part, part),
-                        received.begin() + static_cast<std::ptrdiff_t>(r * part));
-    });
-  }
   void announce_failure() noexcept override {}
   void throw_if_failed(const char*) override {}
   std::vector<std::string> final_gather(const std::string& bytes, Timeout) noexcept override {
