@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/exec/order_in_blocks.hpp"
 #include "engine/exec/threads.hpp"
 #include "partition/edge_record.hpp"
 
@@ -98,32 +99,15 @@ void sort_leaf(Record* from, Record* other, std::size_t size, KeyLayout layout, 
 template <class Record>
 std::vector<std::uint64_t> split(const Record* from, Record* other, std::size_t size, KeyLayout layout,
                                  unsigned shift, unsigned digit, unsigned threads) {
-  const std::size_t buckets = std::size_t{1} << digit;
-  const std::uint64_t mask = buckets - 1;
-  const std::size_t grain =
-      threads == 1 ? size : std::max<std::size_t>(size / (4 * threads) + 1, kLeafRecords);
-  const std::size_t chunks = (size + grain - 1) / grain;
-  std::vector<std::uint64_t> next(chunks * buckets);
-  parallel_blocks(threads, size, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    std::uint64_t* const block_counts = next.data() + begin / grain * buckets;
-    for (std::uint64_t i = begin; i < end; ++i) ++block_counts[layout.packed(from[i]) >> shift & mask];
-  });
+  const std::uint64_t buckets = std::uint64_t{1} << digit, mask = buckets - 1;
   std::vector<std::uint64_t> starts(buckets + 1);
-  std::uint64_t sum = 0;
-  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
-    starts[bucket] = sum;
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-      const std::uint64_t count = next[chunk * buckets + bucket];
-      next[chunk * buckets + bucket] = sum;
-      sum += count;
-    }
-  }
-  starts[buckets] = sum;
-  parallel_blocks(threads, size, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    std::uint64_t* const block_counts = next.data() + begin / grain * buckets;
-    for (std::uint64_t i = begin; i < end; ++i)
-      other[block_counts[layout.packed(from[i]) >> shift & mask]++] = from[i];
-  });
+  order_in_blocks(
+      threads, size, starts,
+      [&](std::uint64_t begin, std::uint64_t end, const auto& emit) {
+        for (std::uint64_t i = begin; i < end; ++i)
+          emit(from[i], static_cast<std::uint32_t>(layout.packed(from[i]) >> shift & mask));
+      },
+      [other](std::uint64_t place, const Record& record, std::uint32_t) { other[place] = record; });
   return starts;
 }
 

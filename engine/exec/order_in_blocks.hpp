@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/exec/threads.hpp"
+
 namespace sluice {
 
 /// Sorts items [0, count) by key into positions from begins[0] on, and sets `begins`, [keys + 1], to where
@@ -38,6 +40,16 @@ void order_in_blocks(unsigned threads, std::uint64_t count, std::span<std::uint6
   }
   begins[keys] = position;
   for_each([&put](std::uint64_t& next, auto item, std::uint32_t key) { put(next++, item, key); });
+}
+
+/// The same on `threads` threads that the process keeps (parallel_blocks).
+template <class Visit, class Put>
+void order_in_blocks(unsigned threads, std::uint64_t count, std::span<std::uint64_t> begins, Visit&& visit,
+                     Put&& put) {
+  const auto parallel = [threads](std::uint64_t all, std::uint64_t grain, auto&& body) {
+    parallel_blocks(threads, all, grain, body);
+  };
+  order_in_blocks(threads, count, begins, parallel, visit, put);
 }
 
 }  // namespace sluice

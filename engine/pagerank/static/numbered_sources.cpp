@@ -4,10 +4,8 @@
 #include <array>
 #include <cmath>
 #include <span>
-#include <utility>
-#include <vector>
 
-#include "engine/exec/threads.hpp"
+#include "engine/exec/order_in_blocks.hpp"
 
 namespace sluice::pagerank {
 
@@ -35,21 +33,16 @@ NumberedSources::NumberedSources(const Device& device, const RankGraph& graph)
 }
 
 void NumberedSources::number(unsigned threads, std::span<const double> divisors) {
-  constexpr std::uint64_t kLeast = 1 << 16, kBlocks = 256;
-  const std::uint64_t grain = std::max(kLeast, divisors.size() / kBlocks);
-  // The next number of each class in each block of vertices; at first, the number of such vertices.
-  std::vector<std::array<std::uint64_t, kClasses>> next(divisors.size() / grain + 1);
-  const auto over_blocks = [&](const auto& body) {
-    parallel_blocks(threads, divisors.size(), grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      for (std::uint64_t v = begin; v < end; ++v) body(v, next[begin / grain][class_of(divisors[v])]);
-    });
-  };
-  over_blocks([](std::uint64_t, std::uint64_t& count) { ++count; });
-  std::uint64_t below = 0;
-  for (int c = 0; c < kClasses; ++c)
-    for (auto& block : next) below += std::exchange(block[c], below);
-  over_blocks(
-      [&](std::uint64_t v, std::uint64_t& number) { numbers_.data()[v] = static_cast<Vertex>(number++); });
+  std::array<std::uint64_t, kClasses + 1> begins{};
+  order_in_blocks(
+      threads, divisors.size(), begins,
+      [&](std::uint64_t begin, std::uint64_t end, const auto& emit) {
+        for (std::uint64_t v = begin; v < end; ++v)
+          emit(v, static_cast<std::uint32_t>(class_of(divisors[v])));
+      },
+      [this](std::uint64_t number, std::uint64_t v, std::uint32_t) {
+        numbers_.data()[v] = static_cast<Vertex>(number);
+      });
 }
 
 }  // namespace sluice::pagerank

@@ -12,6 +12,7 @@
 
 #include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/order_in_blocks.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/static/sliced_sweep.hpp"
@@ -31,19 +32,16 @@ class ClassedRows {
     HostArray<std::uint32_t> sorted(graph.in().vertices, "rows by in-degree");
     if (device.is_planning()) return;
     const EdgeIndex* offsets = graph.in().offsets;
-    const auto class_of_row = [&](std::uint64_t row) { return list_class(offsets[row + 1] - offsets[row]); };
     for (std::uint64_t p = 0; p < partitions.size(); ++p) {
-      RowClasses classes{rows_.data()};
-      std::array<std::uint64_t, kListClasses> next{};
-      for (std::uint64_t row = partitions.begin(p); row < partitions.end(p); ++row) ++next[class_of_row(row)];
-      classes.begin[0] = partitions.begin(p);
-      for (unsigned c = 0; c < kListClasses; ++c) {
-        classes.begin[c + 1] = classes.begin[c] + next[c];
-        next[c] = classes.begin[c];
-      }
-      for (std::uint64_t row = partitions.begin(p); row < partitions.end(p); ++row)
-        sorted[next[class_of_row(row)]++] = static_cast<std::uint32_t>(row);
-      partitions_.push_back(classes);
+      const std::uint64_t first = partitions.begin(p);
+      RowClasses& classes = partitions_.emplace_back(RowClasses{rows_.data(), {first}});
+      order_in_blocks(
+          device.threads(), partitions.count(p), classes.begin,
+          [=](std::uint64_t begin, std::uint64_t end, const auto& emit) {
+            for (std::uint64_t row = first + begin; row < first + end; ++row)
+              emit(static_cast<std::uint32_t>(row), list_class(offsets[row + 1] - offsets[row]));
+          },
+          [&](std::uint64_t place, std::uint32_t row, std::uint32_t) { sorted[place] = row; });
     }
     copy_to_device(device, rows_.data(), sorted.data(), sorted.bytes());
   }

@@ -131,9 +131,6 @@ void QueueBackend::sort(const QueueBuffer<Walk>& source, const QueueBuffer<Walk>
   std::vector<std::uint64_t> begins(keys + std::size_t{1}, base);
   order_in_blocks(
       threads_, walks_in(segments), begins,
-      [this](std::uint64_t walks, std::uint64_t grain, auto&& body) {
-        parallel_blocks(threads_, walks, grain, body);
-      },
       [&](std::uint64_t first, std::uint64_t last, const auto& visit) {
         SegmentCursor cursor(segments.data(), first);
         for (std::uint64_t i = first; i < last; ++i) {
