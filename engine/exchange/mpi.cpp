@@ -1,5 +1,7 @@
 // The communicator over MPI. Every blocking operation is a non-blocking call and one wait function, which
-// also checks whether another rank has failed.
+// also checks whether another rank has failed. A build without MPI has only the functions at the end.
+#include "engine/exchange/communicator.hpp"
+
 #if defined(SLUICE_HAVE_MPI)
 
 #define OMPI_SKIP_MPICXX 1
@@ -13,8 +15,6 @@
 #include <optional>
 #include <thread>
 #include <utility>
-
-#include "engine/exchange/communicator.hpp"
 
 namespace sluice {
 namespace {
@@ -346,6 +346,20 @@ std::string mpi_version() {
   MPI_Get_library_version(text, &length);
   const std::string whole(text, static_cast<std::size_t>(length));
   return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+}  // namespace sluice
+
+#else
+
+namespace sluice {
+
+std::unique_ptr<Communicator> make_mpi(const MpiOptions&) {
+  throw UsageError("this build has no MPI: install libopenmpi-dev and openmpi-bin, and build again");
+}
+
+std::string mpi_version() {
+  return "not built";
 }
 
 }  // namespace sluice
