@@ -1,4 +1,5 @@
-// How many blocks of a kernel a GPU runs at once, and the launch of kernels whose blocks wait for each other.
+// What a compiled kernel takes: registers, and how many of its blocks a GPU runs at once. Also the launch of
+// kernels whose blocks wait for each other.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +30,14 @@ inline unsigned gpu_attribute(cudaDeviceAttr attribute) {
 }
 inline unsigned multiprocessors() {
   return std::max(1u, gpu_attribute(cudaDevAttrMultiProcessorCount));
+}
+
+/// Registers of a thread of a kernel.
+template <class... Args>
+unsigned registers_of(void (*kernel)(Args...)) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "the kernel's registers");
+  return static_cast<unsigned>(attributes.numRegs);
 }
 
 /// The number of blocks of a kernel that the GPU runs at once, at least one.

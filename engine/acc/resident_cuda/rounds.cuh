@@ -12,7 +12,6 @@
 #include "engine/acc/rounds/bits.hpp"
 #include "engine/exec/device_clock.cuh"
 #include "engine/exec/occupancy.cuh"
-#include "engine/exec/registers.cuh"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::acc {

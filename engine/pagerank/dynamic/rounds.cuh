@@ -17,7 +17,6 @@
 #include <optional>
 
 #include "engine/exec/occupancy.cuh"
-#include "engine/exec/registers.cuh"
 #include "engine/pagerank/dynamic/rows_cuda.cuh"
 #include "engine/pagerank/stall.hpp"
 

@@ -12,7 +12,6 @@
 #include "engine/exchange/router.hpp"
 #include "engine/exchange/values_of_ranks.hpp"
 #include "engine/exec/occupancy.cuh"
-#include "engine/exec/registers.cuh"
 #include "engine/exec/stream.cuh"
 #include "engine/pagerank/stall.hpp"
 #include "engine/pagerank/static/sliced_kernels.cuh"
