@@ -155,13 +155,7 @@ void copy_async(void* to, const void* from, std::size_t bytes, void* stream) {
 }
 
 bool stream_done(void* stream, const char* label) {
-  const cudaError_t status = cudaStreamQuery(static_cast<cudaStream_t>(stream));
-  if (status != cudaErrorNotReady) {
-    check(status, label);
-    return true;
-  }
-  cudaGetLastError();  // not an error, but the next check of a launch would report it
-  return false;
+  return is_done(cudaStreamQuery(static_cast<cudaStream_t>(stream)), label);
 }
 
 void wait_stream(void* stream, const char* label, Timeout timeout) {

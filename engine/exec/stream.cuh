@@ -41,15 +41,7 @@ class Event {
 
   cudaEvent_t get() const { return event_; }
   /// Whether the work before the event is done; throws RunError with `label` if it failed.
-  bool is_complete(const char* label) const {
-    const cudaError_t status = cudaEventQuery(event_);
-    if (status != cudaErrorNotReady) {
-      check(status, label);
-      return true;
-    }
-    cudaGetLastError();  // not an error, but the next check of a launch would report it
-    return false;
-  }
+  bool is_complete(const char* label) const { return is_done(cudaEventQuery(event_), label); }
   void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "cudaEventRecord"); }
 
  private:
