@@ -49,9 +49,10 @@ struct FewTeam {
   }
 };
 
-/// The sum over a warp, in all lanes.
+/// The sum over a warp, or over each `Lanes` neighbouring lanes of it, in all lanes.
+template <unsigned Lanes = kWarp>
 __device__ __forceinline__ unsigned long long warp_sum(unsigned long long value) {
-  for (unsigned step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  for (unsigned step = Lanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step, Lanes);
   return value;
 }
 

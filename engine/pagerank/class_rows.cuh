@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/grid.cuh"
 #include "engine/exec/group.cuh"
 #include "engine/exec/group.hpp"
 #include "engine/pagerank/options.hpp"
@@ -84,21 +85,12 @@ __global__ void __launch_bounds__(kRowBlock)
 
 // ---- rows
 
-/// The sum over `Lanes` neighbouring lanes of a warp; each of them gets it.
-template <unsigned Lanes>
-__device__ std::uint64_t sum_lanes(std::uint64_t value) {
-  for (unsigned stride = Lanes / 2; stride > 0; stride /= 2) {
-    value += __shfl_xor_sync(~0u, static_cast<unsigned long long>(value), static_cast<int>(stride), Lanes);
-  }
-  return value;
-}
-
 /// The sum over a team, in its thread 0. All threads of the team call it; it ends with a barrier.
 template <class Team>
 __device__ std::uint64_t sum_team(std::uint64_t value) {
   __shared__ std::uint64_t workspace[Team::kPerBlock * Team::kWarps];
   auto* const by_warp = workspace + Team::index_in_block() * Team::kWarps;
-  value = sum_lanes<kWarpLanes>(value);
+  value = cuda::warp_sum(value);
   if (Team::thread() % kWarpLanes == 0) by_warp[Team::thread() / kWarpLanes] = value;
   Team::sync();
   if (Team::thread() == 0) {

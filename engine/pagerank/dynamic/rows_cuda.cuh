@@ -67,7 +67,7 @@ struct GatheredRows {
     const bool gathers = valid && !view.sum_known[v] && view.handles(v);
     const std::uint64_t first = group * Group::kSize + lanes.rank();
     const FixedRank sum =
-        sum_lanes<Group::kSize>(gathers ? view.vertices.gather(v, first, groups * Group::kSize) : 0);
+        cuda::warp_sum<Group::kSize>(gathers ? view.vertices.gather(v, first, groups * Group::kSize) : 0);
     if (!gathers || lanes.rank() != 0) return;
     if (groups == 1) {
       view.sums[v] = sum;

@@ -99,7 +99,7 @@ __device__ void sweep_lists(const View& view, const SlicedView& rows, std::uint6
   for (std::uint64_t row = first; row < end; ++row) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
     const FixedRank sum =
-        sum_lanes<kWarpLanes>(gather_entries(view, rows, start + lane, size / kWarpLanes, kWarpLanes));
+        cuda::warp_sum(gather_entries(view, rows, start + lane, size / kWarpLanes, kWarpLanes));
     if (row - first == lane) own_sum = sum;
   }
   if (first + lane < end) view.sweep.update_row(rows.number(first + lane), own_sum, totals);

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kRowBlock, kSweepBlocks<Sources>)
   for_each_row<Lanes>(count, [&](std::uint64_t i, const auto& lanes) {
     const bool valid = i < count;
     const std::uint64_t row = valid ? rows[i] : 0;
-    const FixedRank sum = sum_lanes<Lanes>(valid ? sources.template gather<Share>(view, row, lanes) : 0);
+    const FixedRank sum = cuda::warp_sum<Lanes>(valid ? sources.template gather<Share>(view, row, lanes) : 0);
     if (valid && threadIdx.x % Lanes == 0) view.update_row(row, sum, totals);
   });
   join_totals(totals, view.norm);
