@@ -40,7 +40,6 @@ DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted
   // In-edges that a plan has not made are as many as out-edges.
   if (graph.directed)
     copy_lists(in_, device.is_planning() && graph.in.offsets.empty() ? graph.out : graph.in);
-  set_views();
   // Refuses a graph at once if it fits, but not while it is rewritten.
   reserve_spare(graph);
   if (!device.is_planning()) *max_degree_.data() = longest_list(graph.out.offsets.span(), usable_cores());
@@ -55,11 +54,6 @@ void DeviceGraph::copy_lists(DeviceRows& rows, const Csr& from) {
   copy(rows.offsets, from.offsets);
   copy(rows.targets, from.targets);
   if (weighted_) copy(rows.weights, from.weights);
-}
-
-void DeviceGraph::set_views() {
-  out_view_ = out_.view();
-  in_view_ = in_.offsets.empty() ? out_view_ : in_.view();
 }
 
 void DeviceGraph::reserve_spare(const Graph& graph) {
@@ -83,7 +77,6 @@ void DeviceGraph::apply(const Graph& graph, const EdgeChanges& changes, const cu
                               cudaMemcpyDeviceToHost, stream.get()),
               "copying the longest list");
   rewrite_timer_.stop(stream);
-  set_views();
 }
 
 void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream) {

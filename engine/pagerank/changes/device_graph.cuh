@@ -19,9 +19,9 @@ class DeviceGraph {
   /// Copies the lists, with weights if `weighted`. Throws BudgetError if they do not fit.
   DeviceGraph(const Device& device, const Graph& graph, bool weighted);
 
-  const CsrView& out() const { return out_view_; }
+  CsrView out() const { return out_.view(); }
   /// In-edges; for an undirected graph its out-edges.
-  const CsrView& in() const { return in_view_; }
+  CsrView in() const { return in_.offsets.empty() ? out() : in_.view(); }
   /// The changes of the last batch, [changes()].
   const EdgeChange* changes() const { return upload_.view().changes; }
   /// Edges of the longest out-list. After apply(), valid once the work of the batch has ended.
@@ -45,14 +45,12 @@ class DeviceGraph {
   void rewrite_in(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream);
   /// Allocates memory for the lists of `graph`, in one direction.
   void reserve_spare(const Graph& graph);
-  void set_views();
 
   const Device& device_;
   bool weighted_;
   bool changed_ = false;  ///< whether the last batch changed anything
   DeviceRows out_, in_;   ///< an undirected graph has only out_
   DeviceRows spare_;      ///< where the lists of one direction are rewritten to
-  CsrView out_view_, in_view_;
   ChangeUpload upload_;
   ListRewriter out_rewriter_, in_rewriter_;
   /// Copies changes and finds edits of in-lists, while lists are rewritten.
