@@ -45,6 +45,11 @@ std::unique_ptr<Communicator> make_single_rank() {
   return std::make_unique<SingleRank>();
 }
 
+Communicator& ranks_or_single(Communicator* ranks) {
+  static SingleRank single;  // without state: all threads may use it
+  return ranks != nullptr ? *ranks : single;
+}
+
 std::unique_ptr<Communicator> make_planned(int rank, int ranks) {
   return std::make_unique<SingleRank>(rank, ranks);
 }

@@ -83,6 +83,8 @@ std::string broadcast_text(Communicator& ranks, std::string text, int root, cons
 
 /// A job of one rank.
 std::unique_ptr<Communicator> make_single_rank();
+/// `ranks`, or a job of one rank if that is null.
+Communicator& ranks_or_single(Communicator* ranks);
 
 /// Options that only tests change.
 struct MpiOptions {

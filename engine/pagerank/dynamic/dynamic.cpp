@@ -24,12 +24,6 @@ void validate(const DynamicRankOptions& options) {
   check("--prune-tolerance", options.prune_tolerance);
 }
 
-void validate(const DynamicRankOptions& options, const Device& device) {
-  validate(options);
-  if (options.split != RankSplit::in_out && !device.is_cuda())
-    throw UsageError("--split: only on a GPU (omit it, or choose --device cuda)");
-}
-
 namespace {
 
 template <class Share>
@@ -74,7 +68,6 @@ DynamicRanks::DynamicRanks(DynamicRanks&&) noexcept = default;
 
 DynamicRankResult DynamicRanks::follow(const Graph& graph, const EdgeChanges& changes,
                                        const DynamicRankOptions& options, const RankObserver& observer) {
-  validate(options);
   return state_->follow(graph, changes, options, observer);
 }
 

@@ -67,8 +67,6 @@ struct DynamicRankOptions {
 
 /// Throws UsageError naming the option.
 void validate(const DynamicRankOptions& options);
-/// The same; also throws for options that `device` does not support.
-void validate(const DynamicRankOptions& options, const Device& device);
 
 struct DynamicRankResult : RankRun {
   std::vector<std::uint64_t> affected;   ///< [iterations] affected vertices of each

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engine/core/clock.hpp"
+#include "engine/core/error.hpp"
 #include "engine/pagerank/dynamic/backend.hpp"
 #include "engine/pagerank/dynamic/changed_rows.hpp"
 #include "engine/pagerank/rank_graph.hpp"
@@ -32,14 +33,13 @@ template <class Store>
 class DynamicSolver final : public DynamicRanks::State {
  public:
   DynamicSolver(const Device& device, const Graph& graph, std::span<const double> initial_ranks,
-                const Options& options, const RankPlace& place)
+                const Options& options, const RankPlace& place, Communicator& communicator)
       : device_(device),
         paging_(place.paging),
-        single_rank_(make_single_rank()),
         created_link_(place.link != nullptr ? nullptr : connect_gpus(place.ranks, device)),
-        peers_(ranks_of(place), device, place.link != nullptr ? place.link : created_link_.get(),
-               exchange_buffer_bytes(graph.vertices(), static_cast<std::uint64_t>(ranks_of(place).size())),
-               OwnedRows({in_edges_of(graph, false).offsets, graph.vertices() + 1}, &ranks_of(place)).owners),
+        peers_(communicator, device, place.link != nullptr ? place.link : created_link_.get(),
+               exchange_buffer_bytes(graph.vertices(), static_cast<std::uint64_t>(communicator.size())),
+               OwnedRows({in_edges_of(graph, false).offsets, graph.vertices() + 1}, &communicator).owners),
         store_(device, graph, options, peers_) {
     const auto& divisors = store_.divisors_on_host();
     const std::uint64_t first = Store::kHoldsGraph ? 0 : peers_.first();
@@ -55,7 +55,9 @@ class DynamicSolver final : public DynamicRanks::State {
   }
 
   void validate(const DynamicRankOptions& dynamic) const override {
-    pagerank::validate(dynamic, device_);
+    pagerank::validate(dynamic);
+    if (dynamic.split != RankSplit::in_out && !device_.is_cuda())
+      throw UsageError("--split: only on a GPU (omit it, or choose --device cuda)");
     if (!Store::kHoldsGraph && dynamic.split == RankSplit::in)
       throw UsageError(
           "--split in: on ranks and in partitions, or where the graph does not fit --device-memory, in-out "
@@ -130,10 +132,6 @@ class DynamicSolver final : public DynamicRanks::State {
  private:
   using Lists = typename Store::Lists;
   static constexpr const char* kAffected = "affected vertices";
-
-  Communicator& ranks_of(const RankPlace& place) const {
-    return place.ranks != nullptr ? *place.ranks : *single_rank_;
-  }
 
   /// A store's count, over all ranks; a store that holds the graph counts for all ranks already.
   std::uint64_t sum_over_ranks(std::uint64_t count, const char* label) const {
@@ -306,7 +304,6 @@ class DynamicSolver final : public DynamicRanks::State {
 
   const Device& device_;
   PagingOptions paging_;
-  std::unique_ptr<Communicator> single_rank_;
   std::unique_ptr<DeviceRanks> created_link_;
   Router peers_;
   Store store_;
@@ -322,9 +319,11 @@ std::unique_ptr<DynamicRanks::State> make_dynamic_solver(const Device& device, c
                                                          std::span<const double> ranks,
                                                          const Options& options, const RankPlace& place) {
   in_edges_of(graph, options.weighted);  // must be stored
-  if (options.weighted)
-    return std::make_unique<DynamicSolver<Store<WeightedShare>>>(device, graph, ranks, options, place);
-  return std::make_unique<DynamicSolver<Store<EvenShare>>>(device, graph, ranks, options, place);
+  const auto make = [&]<class Share>(Share) -> std::unique_ptr<DynamicRanks::State> {
+    return std::make_unique<DynamicSolver<Store<Share>>>(device, graph, ranks, options, place,
+                                                         ranks_or_single(place.ranks));
+  };
+  return options.weighted ? make(WeightedShare{}) : make(EvenShare{});
 }
 
 }  // namespace sluice::pagerank

@@ -234,8 +234,7 @@ std::unique_ptr<DynamicRanks::State> make_whole_cuda_ranks(const Device& device,
 
 std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options) {
   return planned_bytes(device, [&](const Device& counting) {
-    const auto single_rank = make_single_rank();
-    const CudaWholeStore<EvenShare> store(counting, graph, options, Router(*single_rank));
+    const CudaWholeStore<EvenShare> store(counting, graph, options, Router(ranks_or_single(nullptr)));
   });
 }
 

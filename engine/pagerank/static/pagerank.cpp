@@ -78,8 +78,7 @@ Result run_pagerank(const Device& device, const Graph& graph, const Options& opt
   validate(options);
   Result result;
   if (graph.vertices() == 0) return result;
-  const auto single_rank = make_single_rank();
-  Communicator& ranks = place.ranks != nullptr ? *place.ranks : *single_rank;
+  Communicator& ranks = ranks_or_single(place.ranks);
   double begin = seconds_now();
   RunState run(device, graph, options, place, ranks);
   const RankGraph& edges = run.edges;
@@ -101,8 +100,7 @@ Plan plan_pagerank(const Device& device, const Graph& graph, const Options& opti
                    std::uint64_t added) {
   MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
   const Device counting(device, memory);
-  const auto single_rank = make_single_rank();
-  Communicator& ranks = place.ranks != nullptr ? *place.ranks : *single_rank;
+  Communicator& ranks = ranks_or_single(place.ranks);
   const RunState run(counting, graph, options, place, ranks, added);
   const Traffic traffic = run.sweep->traffic();
   Plan plan;
