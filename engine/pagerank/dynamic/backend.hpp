@@ -48,21 +48,6 @@ constexpr std::uint64_t batch_headroom(std::uint64_t whole_bytes) {
 /// On a GPU that brings partitions of the graph, or of its rank's part; the same bits.
 MakeDynamicRanks make_part_cuda_ranks;
 
-/// The options of a store and of the current batch, and what follows from them.
-struct BatchState {
-  explicit BatchState(const Options& given) : options(given) {}
-
-  RankMethod method() const { return dynamic.method; }
-  bool residual() const { return method() == RankMethod::residual_frontier; }
-  /// Whether every iteration makes a new list of members.
-  bool drops() const { return drops_members(method()); }
-  bool spreads() const { return spreads_changes(method()); }
-
-  Options options;
-  DynamicRankOptions dynamic;  ///< of the batch
-  FixedRank total = 0;         ///< the sum of all ranks
-};
-
 /// The totals of an iteration over all ranks of the job.
 IterationTotals total_of(const Router& peers, const IterationTotals& own, RankNorm norm);
 

@@ -38,7 +38,7 @@ struct RankCounters {
 
 /// State of the vertices [first, first + own_rows). Work runs on `executor`, and has ended after read().
 template <class Share, class E>
-class RankState : public BatchState {
+class RankState {
  public:
   using Stored = typename Share::Stored;
   using Lane = typename E::Lane;
@@ -48,14 +48,19 @@ class RankState : public BatchState {
   using Column = ChargedArray<T, std::conditional_t<kOnHost, StagingMemory, DeviceMemory>>;
 
   RankState(const Device& device, const Options& given)
-      : BatchState(given),
-        executor(device),
+      : executor(device),
+        options(given),
         device_(device),
         counters_(device, 1, "counters"),
         partial_(device, kOnHost ? 0 : kMaxParts, "totals by block") {
     executor.fill(counters(), 0, sizeof(RankCounters));
   }
 
+  RankMethod method() const { return dynamic.method; }
+  bool residual() const { return method() == RankMethod::residual_frontier; }
+  /// Whether every iteration makes a new list of members.
+  bool drops() const { return drops_members(method()); }
+  bool spreads() const { return spreads_changes(method()); }
   /// Vertices of the graph.
   std::uint64_t vertices() const { return vertices_; }
   /// Members of the list that was read last.
@@ -316,6 +321,9 @@ class RankState : public BatchState {
   }
 
   mutable E executor;
+  Options options;
+  DynamicRankOptions dynamic;              ///< of the batch
+  FixedRank total = 0;                     ///< the sum of all ranks
   CsrView in;                              ///< offsets of own vertices; targets and weights if all lists stay
   CsrView out;                             ///< empty if only the host has it
   const EdgeIndex* out_offsets = nullptr;  ///< may be unset outside own vertices
