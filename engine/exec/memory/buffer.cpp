@@ -26,14 +26,16 @@ void* allocate_on_gpu(const Device& device, std::size_t bytes) {
   return memory;
 }
 
-/// Charges before it allocates, so that memory beyond the ceiling is never allocated.
+/// Charges before it allocates, so that memory beyond the ceiling is never allocated. For a GPU the memory is
+/// that of allocate_for_gpu(bytes).
 template <class Allocate>
-void* allocate_charged(MemoryBudget& budget, std::size_t bytes, const char* purpose,
-                       const Allocate& allocate) {
+void* allocate_charged(MemoryBudget& budget, const Device& device, std::size_t bytes, const char* purpose,
+                       const Allocate& allocate_for_gpu) {
   if (bytes == 0) return nullptr;
   budget.charge(bytes, purpose);
   try {
-    return allocate(bytes);
+    if (device.is_planning()) return placeholder_address();
+    return device.is_cuda() ? allocate_for_gpu(bytes) : allocate_aligned(bytes);
   } catch (...) {
     budget.release(bytes);
     throw;
@@ -43,10 +45,8 @@ void* allocate_charged(MemoryBudget& budget, std::size_t bytes, const char* purp
 }  // namespace
 
 void* DeviceMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
-  return allocate_charged(device.memory(), bytes, purpose, [&](std::size_t size) {
-    if (device.is_planning()) return placeholder_address();
-    return device.is_cuda() ? allocate_on_gpu(device, size) : allocate_aligned(size);
-  });
+  return allocate_charged(device.memory(), device, bytes, purpose,
+                          [&](std::size_t size) { return allocate_on_gpu(device, size); });
 }
 
 void DeviceMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
@@ -55,10 +55,7 @@ void DeviceMemory::release(const Device& device, void* memory, std::size_t bytes
 }
 
 void* StagingMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
-  return allocate_charged(host_budget(), bytes, purpose, [&](std::size_t size) {
-    if (device.is_planning()) return placeholder_address();
-    return device.is_cuda() ? cuda::allocate_pinned(size) : allocate_aligned(size);
-  });
+  return allocate_charged(host_budget(), device, bytes, purpose, cuda::allocate_pinned);
 }
 
 void StagingMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
