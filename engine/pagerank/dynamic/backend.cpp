@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
 
 #include "engine/core/error.hpp"
@@ -16,15 +15,6 @@ namespace {
 
 /// How far the sum of given ranks may exceed 1: other programs may compute them in single precision.
 constexpr double kSumSlack = 1e-3;
-
-RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last,
-                       unsigned threads) {
-  RankSources sources{HostArray<double>(last - first, "out-degrees"),
-                      HostArray<Loop>(last - first, "self-loops")};
-  if (!host_budget().counts_only())
-    find_sources(graph, options, first, threads, sources.divisors.span(), sources.loops.span());
-  return sources;
-}
 
 }  // namespace
 
@@ -58,7 +48,10 @@ SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std
 RankSources extend_sources(RankSources previous, const Graph& graph, const Options& options,
                            std::uint64_t first, std::uint64_t last, unsigned threads) {
   const std::uint64_t before = previous.loops.size();
-  const RankSources added = sources_of(graph, options, first + before, last, threads);
+  RankSources added{HostArray<double>(last - first - before, "out-degrees"),
+                    HostArray<Loop>(last - first - before, "self-loops")};
+  if (!host_budget().counts_only())
+    find_sources(graph, options, first + before, threads, added.divisors.span(), added.loops.span());
   const auto join = [&](auto& column, const auto& added_values, const char* purpose) {
     std::remove_reference_t<decltype(column)> all(last - first, purpose);
     if (!host_budget().counts_only()) {
@@ -118,10 +111,6 @@ HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<con
   const double factor = options.dangling == Dangling::uniform ? (1 - d) / ((1 - d) + d * dangling) : 1;
   for (std::uint64_t v = first; v < last; ++v) ranks[v - first] = to_fixed(given[v] * factor);
   return ranks;
-}
-
-FixedRank sum_of(std::span<const FixedRank> ranks) {
-  return std::accumulate(ranks.begin(), ranks.end(), FixedRank{0});
 }
 
 }  // namespace sluice::pagerank

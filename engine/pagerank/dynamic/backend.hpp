@@ -76,8 +76,6 @@ HostArray<std::uint8_t> dangling_flags(const Options& options, std::uint64_t ver
 HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const std::uint8_t> dangling,
                                     const Options& options, std::uint64_t first, std::uint64_t last);
 
-FixedRank sum_of(std::span<const FixedRank> ranks);
-
 /// Divisors and self-loops of vertices whose lists changed, in ascending order.
 std::vector<RankSource> sources_of(const Graph& graph, const Options& options,
                                    std::span<const Vertex> vertices, unsigned threads);
@@ -93,11 +91,6 @@ SLUICE_HD double rank_scale(Dangling dangling, FixedRank total) {
 SLUICE_HD double residual_of(const IterationTotals& totals, RankNorm norm, Dangling dangling,
                              FixedRank total) {
   return totals.change.norm(norm) / rank_scale(dangling, total);
-}
-
-/// The reported rank.
-inline double scaled_rank(FixedRank rank, double scale) {
-  return from_fixed(to_fixed(from_fixed(rank) / scale));
 }
 
 /// Ranks after vertices were added: old ranks shrink with 1 / n; new ones begin as if they had no in-edges.

@@ -193,7 +193,7 @@ class RankState {
     copy_to_host(device_, fixed.data(), ranks.data() + (begin - first), fixed.bytes());
     const double scale = rank_scale(options.dangling, total);
     std::transform(fixed.begin(), fixed.end(), output.begin(),
-                   [scale](FixedRank rank) { return scaled_rank(rank, scale); });
+                   [scale](FixedRank rank) { return from_fixed(to_fixed(from_fixed(rank) / scale)); });
   }
 
   // ---- the affected vertices

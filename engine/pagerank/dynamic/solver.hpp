@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -51,7 +52,9 @@ class DynamicSolver final : public DynamicRanks::State {
         starting_ranks(initial_ranks, dangling.span(), options, first, first + divisors.size());
     store_.set_ranks(ranks.span());
     store_.send_all();
-    if (!device.is_planning()) store_.total = sum_over_ranks(sum_of(ranks.span()), "the ranks of vertices");
+    if (device.is_planning()) return;
+    const FixedRank total = std::accumulate(ranks.begin(), ranks.end(), FixedRank{0});
+    store_.total = sum_over_ranks(total, "the ranks of vertices");
   }
 
   void validate(const DynamicRankOptions& dynamic) const override {

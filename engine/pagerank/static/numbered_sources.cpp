@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 #include "engine/exec/order_in_blocks.hpp"
 
@@ -25,17 +24,10 @@ int class_of(double divisor) {
 NumberedSources::NumberedSources(const Device& device, const RankGraph& graph)
     : numbers_(device, graph.vertices(), "numbers of sources"),
       sources_(device, graph.in().edges, "numbered sources") {
-  number(device.threads(), {graph.divisors(), graph.vertices()});
-  const Vertex* const targets = graph.in().targets;
-  graph.for_each_loaded_range(device.threads(), [&](EdgeIndex begin, EdgeIndex end) {
-    for (EdgeIndex e = begin; e < end; ++e) sources_.data()[e] = numbers_.data()[targets[e]];
-  });
-}
-
-void NumberedSources::number(unsigned threads, std::span<const double> divisors) {
+  const double* const divisors = graph.divisors();
   std::array<std::uint64_t, kClasses + 1> begins{};
   order_in_blocks(
-      threads, divisors.size(), begins,
+      device.threads(), graph.vertices(), begins,
       [&](std::uint64_t begin, std::uint64_t end, const auto& emit) {
         for (std::uint64_t v = begin; v < end; ++v)
           emit(v, static_cast<std::uint32_t>(class_of(divisors[v])));
@@ -43,6 +35,10 @@ void NumberedSources::number(unsigned threads, std::span<const double> divisors)
       [this](std::uint64_t number, std::uint64_t v, std::uint32_t) {
         numbers_.data()[v] = static_cast<Vertex>(number);
       });
+  const Vertex* const targets = graph.in().targets;
+  graph.for_each_loaded_range(device.threads(), [&](EdgeIndex begin, EdgeIndex end) {
+    for (EdgeIndex e = begin; e < end; ++e) sources_.data()[e] = numbers_.data()[targets[e]];
+  });
 }
 
 }  // namespace sluice::pagerank

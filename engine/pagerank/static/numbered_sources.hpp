@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "engine/exec/device.hpp"
 #include "engine/exec/memory/buffer.hpp"
@@ -24,8 +23,6 @@ class NumberedSources {
   const Vertex* sources() const { return sources_.data(); }  ///< [in().edges] the numbers of in().targets
 
  private:
-  void number(unsigned threads, std::span<const double> divisors);
-
   Buffer<Vertex> numbers_, sources_;
 };
 
