@@ -63,23 +63,6 @@ SLUICE_HD FixedRank to_fixed(double rank) {
   return rank_detail::round_to_nearest(rank_detail::multiply(rank, kFixedRankOne));
 }
 
-/// The contribution of a source of `rank` to each out-neighbour. `divisor` is its out-degree, above 0.
-SLUICE_HD FixedRank contribution(FixedRank rank, double divisor) {
-  return rank_detail::round_to_nearest(
-      rank_detail::divide(static_cast<double>(static_cast<std::int64_t>(rank)), divisor));
-}
-
-/// The contribution per unit of weight in a weighted graph, not yet rounded to an integer. `divisor` is the
-/// sum of the source's out-weights, above 0.
-SLUICE_HD double contribution_per_weight(FixedRank rank, double divisor) {
-  return rank_detail::divide(static_cast<double>(static_cast<std::int64_t>(rank)), divisor);
-}
-
-/// The contribution along an edge of `weight`.
-SLUICE_HD FixedRank weighted_contribution(double per_weight, double weight) {
-  return rank_detail::round_to_nearest(rank_detail::multiply(per_weight, weight));
-}
-
 /// The terms of a rank update that all vertices share in one iteration.
 struct RankUpdate {
   double damping = 0.85;

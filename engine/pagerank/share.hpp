@@ -10,11 +10,18 @@
 
 namespace sluice::pagerank {
 
+/// A rank divided by its source's divisor, above 0, and not yet rounded to an integer.
+SLUICE_HD double rank_quotient(FixedRank rank, double divisor) {
+  return rank_detail::divide(static_cast<double>(static_cast<std::int64_t>(rank)), divisor);
+}
+
 /// An equal part of the rank for every edge: 8 bytes a source.
 struct EvenShare {
   using Stored = FixedRank;
   static constexpr bool kWeighted = false;
-  SLUICE_HD static Stored from_rank(FixedRank rank, double divisor) { return contribution(rank, divisor); }
+  SLUICE_HD static Stored from_rank(FixedRank rank, double divisor) {
+    return rank_detail::round_to_nearest(rank_quotient(rank, divisor));
+  }
   SLUICE_HD static FixedRank edge_contribution(Stored stored, float) { return stored; }
 };
 
@@ -25,7 +32,7 @@ struct EvenShare32 {
   using Stored = float;
   static constexpr bool kWeighted = false;
   SLUICE_HD static Stored from_rank(FixedRank rank, double divisor) {
-    return static_cast<float>(static_cast<std::int64_t>(contribution(rank, divisor)));
+    return static_cast<float>(static_cast<std::int64_t>(EvenShare::from_rank(rank, divisor)));
   }
   SLUICE_HD static FixedRank edge_contribution(Stored stored, float) {
     return static_cast<FixedRank>(static_cast<std::int64_t>(stored));
@@ -36,11 +43,9 @@ struct EvenShare32 {
 struct WeightedShare {
   using Stored = double;
   static constexpr bool kWeighted = true;
-  SLUICE_HD static Stored from_rank(FixedRank rank, double divisor) {
-    return contribution_per_weight(rank, divisor);
-  }
+  SLUICE_HD static Stored from_rank(FixedRank rank, double divisor) { return rank_quotient(rank, divisor); }
   SLUICE_HD static FixedRank edge_contribution(Stored stored, float weight) {
-    return weighted_contribution(stored, weight);
+    return rank_detail::round_to_nearest(rank_detail::multiply(stored, weight));
   }
 };
 
