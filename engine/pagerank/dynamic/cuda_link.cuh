@@ -18,7 +18,6 @@
 #include "engine/exchange/router.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/pagerank/dynamic/device_shares.cuh"
-#include "engine/pagerank/dynamic/in_lists.hpp"
 #include "engine/pagerank/dynamic/rank_parcels.cuh"
 #include "engine/pagerank/dynamic/rows_cuda.cuh"
 #include "engine/pagerank/dynamic/rows_host.hpp"
@@ -32,7 +31,6 @@ template <class Share>
 class CudaLink {
  public:
   using Executor = cuda::CudaExecutor;
-  using Lists = InLists;
   using State = RankState<Share, cuda::CudaExecutor>;
 
   /// Keeps references.

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/pagerank/dynamic/in_lists.hpp"
 #include "engine/pagerank/dynamic/rows_host.hpp"
 
 namespace sluice::pagerank {
@@ -13,7 +12,6 @@ template <class Share>
 class HostLink {
  public:
   using Executor = HostExecutor;
-  using Lists = InLists;
   using State = RankState<Share, HostExecutor>;
 
   /// Keeps references.

@@ -18,6 +18,7 @@
 #include "engine/exchange/shared_bits.hpp"
 #include "engine/exec/memory/shared_words.hpp"
 #include "engine/memory/device_ownership.hpp"
+#include "engine/pagerank/dynamic/in_lists.hpp"
 #include "engine/pagerank/dynamic/rank_state.hpp"
 #include "partition/list_reader.hpp"
 
@@ -26,7 +27,7 @@ namespace sluice::pagerank {
 template <class Share, class Link>
 class PartStore : public RankState<Share, typename Link::Executor> {
  public:
-  using Lists = typename Link::Lists;
+  using Lists = InLists;
   static constexpr bool kHoldsGraph = false;
 
   /// Keeps references.
