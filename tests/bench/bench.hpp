@@ -26,7 +26,7 @@ class BenchTest : public CliTest {
     arguments.insert(arguments.begin(), paths::kBench);
     refuse_program("sluice-bench", status, words, std::move(arguments));
   }
-  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_bytes(at(name))); }
+  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_file(at(name))); }
 };
 
 }  // namespace sluice::test

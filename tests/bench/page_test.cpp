@@ -26,12 +26,12 @@ TEST_F(Page, IsWrittenFromTheReports) {
     run_bench({"page", reports_, "--" + list, source_ + "/tests/bench/" + list + ".json", "--output",
                at(name + ".md")});
 
-    EXPECT_EQ(read_bytes(at(name + ".md")), read_bytes(source_ + "/docs/" + name + ".md")) << fmt::format(
+    EXPECT_EQ(read_file(at(name + ".md")), read_file(source_ + "/docs/" + name + ".md")) << fmt::format(
         "write it anew: sluice-bench page tests/bench/reports --{0} tests/bench/{0}.json --output "
         "docs/{1}.md --force",
         list, name);
   }
-  const std::string figures = read_bytes(at("performance.md"));
+  const std::string figures = read_file(at("performance.md"));
   EXPECT_LE(std::count(figures.begin(), figures.end(), '\n'), 150);
 }
 
@@ -157,7 +157,7 @@ std::ptrdiff_t words_of(const std::string& text) {
 
 /// The summary of an experiment has two parts of at most 12 words, and the difference at most 45 words.
 TEST_F(Page, EveryExperimentIsSaidInShort) {
-  const auto list = nlohmann::json::parse(read_bytes(papers_));
+  const auto list = nlohmann::json::parse(read_file(papers_));
   for (const auto& paper : list.at("papers")) {
     for (const auto& experiment : paper.at("experiments")) {
       SCOPED_TRACE(experiment.at("figure").get<std::string>() + ": " +
@@ -179,7 +179,7 @@ TEST_F(Page, EveryExperimentIsSaidInShort) {
 }
 
 TEST_F(Page, EveryLinkWithinThePapersLeadsToAHeading) {
-  const std::string page = read_bytes(source_ + "/docs/papers.md");
+  const std::string page = read_file(source_ + "/docs/papers.md");
   const auto found = [&](const char* pattern) {
     const std::regex regex(pattern);
     return std::vector<std::smatch>(std::sregex_iterator(page.begin(), page.end(), regex), {});

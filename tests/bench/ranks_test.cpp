@@ -217,7 +217,7 @@ TEST_F(RankTable, IsThatOfItsPage) {
   const std::string source = paths::kSource;
   const std::string table = run_bench({"ranks", source + "/tests/bench/reports"}).out;
 
-  EXPECT_NE(read_bytes(source + "/docs/ranks.md").find(table), std::string::npos)
+  EXPECT_NE(read_file(source + "/docs/ranks.md").find(table), std::string::npos)
       << "sluice-bench ranks tests/bench/reports says now:\n"
       << table;
 }

@@ -48,15 +48,15 @@ TEST_F(RankReplayCli, DrawsBatchesThatPageRankReads) {
   };
   const std::string said = draw("1", "1");
   draw("1", "2"), draw("2", "3");
-  EXPECT_EQ(read_bytes(at("new1")), read_bytes(at("new2")));
-  EXPECT_NE(read_bytes(at("new1")), read_bytes(at("new3")));
+  EXPECT_EQ(read_file(at("new1")), read_file(at("new2")));
+  EXPECT_NE(read_file(at("new1")), read_file(at("new3")));
 
   const auto counted =
       run({"pagerank", g, "--device", "host", "--insert", at("new1"), "--delete", at("gone1"), "--method",
            "dfp", "--previous", at("old.h5"), "--output", at("ranks.h5"), "--verify"})
           .err;
   const auto lines_of = [&](const char* file) {
-    const std::string text = read_bytes(at(file));
+    const std::string text = read_file(at(file));
     return std::count(text.begin(), text.end(), '\n');
   };
   const auto inserted = lines_of("new1"), deleted = lines_of("gone1");

@@ -138,7 +138,7 @@ TEST_P(Replay, OfRealEdgesKeepsToTheStaticRanks) {
 TEST_P(Replay, OfRandomBatchesOnRealGraphsKeepsToTheStaticRanks) {
   REQUIRE_REAL_GRAPHS(real_graph_counts());
   const Device device({DeviceChoice::host, 2, 0});
-  const Folder folder;
+  const TemporaryFolder folder;
   pagerank::Options options;
   options.dangling = GetParam();
   std::mt19937_64 random(29);

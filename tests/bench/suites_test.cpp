@@ -24,7 +24,7 @@ class Suites : public BenchTest {
     std::string lines;
     for (int i = 0; i < 2000; ++i)
       lines += fmt::format("{} {} {}\n", i * i % 97, i * 31 % 89, i * 7919 % 2000);
-    write_bytes(at("times.txt"), lines);
+    write_file(at("times.txt"), lines);
     run({"convert", at("times.txt"), at("graphs/times.h5"), "--timestamps", "--keep-duplicates", "--reverse",
          "--quiet"});
   }
@@ -169,7 +169,7 @@ TEST_F(Suites, PprSaysRatesTimesAndPrecision) {
 }
 
 TEST_F(Suites, PapersHasEveryTableAndRowThatThePageShows) {
-  const nlohmann::json papers = nlohmann::json::parse(read_bytes(papers_))["papers"];
+  const nlohmann::json papers = nlohmann::json::parse(read_file(papers_))["papers"];
   graph_files_of(papers);
   run_bench({"papers", "--device", "host", "--threads", "1", "--scale", "8", "--repetitions", "1", "--graphs",
              at("graphs"), "--report", at("papers.json")});

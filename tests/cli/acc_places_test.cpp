@@ -15,7 +15,7 @@ TEST_F(AccCli, BpTakesSlotsWithoutPartitions) {
       const auto finished =
           run(bp("slots.h5", {"--slots", slots, "--transport", transport, "--report", at("report.json")}));
 
-      EXPECT_TRUE(read_bytes(at("slots.h5")) == read_bytes(at("whole.h5")));
+      EXPECT_TRUE(read_file(at("slots.h5")) == read_file(at("whole.h5")));
       EXPECT_EQ(report()["partitions"], 3);
       EXPECT_EQ(finished.err.find("--slots"), std::string::npos) << finished.err;
       transfers.push_back(report()["partition_transfers"]);
@@ -41,7 +41,7 @@ TEST_F(AccCli, BpLeavesMessagesInScratchFiles) {
 
     run(bp("scratch.h5", words));
 
-    EXPECT_TRUE(read_bytes(at("scratch.h5")) == read_bytes(at("whole.h5")));
+    EXPECT_TRUE(read_file(at("scratch.h5")) == read_file(at("whole.h5")));
     EXPECT_EQ(report()["scratch_bytes"], messages);
     EXPECT_LE(report()["peak_host_bytes"], 300 << 10);
     EXPECT_TRUE(std::filesystem::is_empty(folder));
@@ -100,7 +100,7 @@ TEST_F(AccCli, GivesTheSameFileInPartitions) {
     for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
              {"--partitions", "7", "--slots", "2", "--verify"}, {"--transport", "file", "--verify"}}) {
       run(words_to("parts.h5", more));
-      EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << words[0] << more[0];
+      EXPECT_EQ(read_file(at("whole.h5")), read_file(at("parts.h5"))) << words[0] << more[0];
     }
   };
   for (const std::string& file : {directed, small_ids}) {
@@ -124,17 +124,17 @@ TEST_F(AccCli, StaysInItsFileWhereItDoesNotFit) {
   EXPECT_EQ(report()["partition_transfers"], 0);
   searched("file.h5", {"--host-memory", "1500KiB", "--verify"});
 
-  EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("file.h5")));
+  EXPECT_EQ(read_file(at("whole.h5")), read_file(at("file.h5")));
   EXPECT_GT(report()["partitions"], 1);
   EXPECT_GT(report()["partition_transfers"], 1);
   EXPECT_GT(report()["bytes"]["read"], 1 << 20);
   EXPECT_LE(report()["peak_host_bytes"], 1500 << 10);
   searched("slots.h5", {"--device-memory", "600KiB", "--transport", "copied"});
-  EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("slots.h5")));
+  EXPECT_EQ(read_file(at("whole.h5")), read_file(at("slots.h5")));
   EXPECT_GT(report()["partition_transfers"], 1);
   EXPECT_LE(report()["peak_device_bytes"], 600 << 10);
   searched("in_place.h5", {"--device-memory", "600KiB"});
-  EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("in_place.h5")));
+  EXPECT_EQ(read_file(at("whole.h5")), read_file(at("in_place.h5")));
   EXPECT_GT(report()["partitions"], 1);
   EXPECT_EQ(report()["partition_transfers"], 0) << "slots would be host memory as well";
   EXPECT_LE(report()["peak_device_bytes"], 600 << 10);
@@ -159,13 +159,13 @@ TEST_F(AccCli, PullsWhereverTheListsAre) {
   };
   for (const std::string& file : {kronecker, both_stored}) {
     const auto whole = searched(file, {})["acc"], pushed = searched(file, {"--direction", "push"})["acc"];
-    const std::string expected = read_bytes(at("bfs.h5"));
+    const std::string expected = read_file(at("bfs.h5"));
     EXPECT_GT(whole["pulls"], 0u);
     EXPECT_LT(whole["edges"], pushed["edges"]);
     for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
              {"--partitions", "7", "--slots", "3", "--verify"}, {"--transport", "file", "--verify"}}) {
       const auto json = searched(file, more);
-      EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+      EXPECT_EQ(read_file(at("bfs.h5")), expected);
       EXPECT_EQ(json["acc"]["trace"], whole["trace"]);
       EXPECT_EQ(json["acc"]["edges"], whole["edges"]);
       EXPECT_GT(json["partition_transfers"], 0);
@@ -173,7 +173,7 @@ TEST_F(AccCli, PullsWhereverTheListsAre) {
         auto forced = more;
         forced.insert(forced.end(), {"--direction", direction});
         const auto rounds = searched(file, forced)["acc"];
-        EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+        EXPECT_EQ(read_file(at("bfs.h5")), expected);
         EXPECT_EQ(rounds["pulls"], direction[2] == 'l' ? rounds["rounds"] : nlohmann::json(0));
       }
     }
@@ -204,7 +204,7 @@ TEST_F(AccCli, PullsPathsAndCoresWhereverTheListsAre) {
                                                        {"kcore", kronecker, "--k", "16"}};
   for (const auto& program : programs) {
     EXPECT_EQ(solved(program, {})["pulls"], 0);
-    const std::string expected = read_bytes(at("r.h5"));
+    const std::string expected = read_file(at("r.h5"));
     for (const std::vector<std::string>& more :
          std::vector<std::vector<std::string>>{{"--verify"},
                                                {"--partitions", "7", "--slots", "3", "--verify"},
@@ -213,7 +213,7 @@ TEST_F(AccCli, PullsPathsAndCoresWhereverTheListsAre) {
         auto words = more;
         words.insert(words.end(), {"--direction", direction});
         const auto rounds = solved(program, words);
-        EXPECT_EQ(read_bytes(at("r.h5")), expected);
+        EXPECT_EQ(read_file(at("r.h5")), expected);
         if (direction[0] == 'p') {
           EXPECT_EQ(rounds["pulls"], rounds["rounds"]);
         }
@@ -234,18 +234,18 @@ TEST_F(AccCli, PushesWhereInEdgesDoNotFit) {
     return report();
   };
   const auto whole = searched({});
-  const std::string expected = read_bytes(at("bfs.h5"));
+  const std::string expected = read_file(at("bfs.h5"));
   EXPECT_GT(whole["acc"]["pulls"], 0);
 
   const auto tight = searched({"--host-memory", "2300KiB"});
 
-  EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+  EXPECT_EQ(read_file(at("bfs.h5")), expected);
   EXPECT_EQ(tight["acc"]["pulls"], 0);
   EXPECT_EQ(tight["partition_transfers"], 0);  // memory holds all out-lists
   EXPECT_LE(tight["peak_host_bytes"], 2300 << 10);
   // Memory for two slots of one direction, but not of both.
   const auto slots = searched({"--partitions", "4", "--device-memory", "900KiB"});
-  EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+  EXPECT_EQ(read_file(at("bfs.h5")), expected);
   EXPECT_EQ(slots["acc"]["pulls"], 0);
   EXPECT_GT(slots["partition_transfers"], 0);
   EXPECT_LE(slots["peak_device_bytes"], 900 << 10);
@@ -275,7 +275,7 @@ TEST_F(AccCli, KcoreOfAGraphWithLoopsIsInMemory) {
   };
   run(cores("whole.h5", {"--verify"}));
   run(cores("parts.h5", {"--partitions", "2", "--verify"}));
-  EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5")));
+  EXPECT_EQ(read_file(at("whole.h5")), read_file(at("parts.h5")));
   refuse(2, "sluice convert --undirected", cores("file.h5", {"--transport", "file"}));
 }
 

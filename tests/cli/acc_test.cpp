@@ -121,9 +121,9 @@ TEST_F(AccCli, BpSaysWhatItsMessagesTake) {
   run(bp("file.h5", {"--partitions", "64", "--transport", "file", "--verify"}));
   run(bp("small.h5", {"--device-memory", "40KiB"}));
 
-  EXPECT_TRUE(read_bytes(at("parts.h5")) == read_bytes(at("whole.h5")));
-  EXPECT_TRUE(read_bytes(at("file.h5")) == read_bytes(at("whole.h5")));
-  EXPECT_TRUE(read_bytes(at("small.h5")) == read_bytes(at("whole.h5")));
+  EXPECT_TRUE(read_file(at("parts.h5")) == read_file(at("whole.h5")));
+  EXPECT_TRUE(read_file(at("file.h5")) == read_file(at("whole.h5")));
+  EXPECT_TRUE(read_file(at("small.h5")) == read_file(at("whole.h5")));
   const auto plan = run(bp("x.h5", {"--partitions", "7", "--plan"}));
   EXPECT_NE(plan.out.find("  messages of edges"), std::string::npos) << plan.out;
   refuse(4, "(raise --host-memory, name a folder by --scratch, or use more ranks)",
@@ -178,7 +178,7 @@ TEST_F(AccCli, GivesTheSameFileForAnyThreadsAndDirection) {
     other.insert(other.end(), {"--threads", "4", "--force", "--output", at("four.h5")});
     run(words);
     run(other);
-    EXPECT_EQ(read_bytes(at("one.h5")), read_bytes(at("four.h5")));
+    EXPECT_EQ(read_file(at("one.h5")), read_file(at("four.h5")));
   };
   same({"bfs", file, "--source", "0"}, {"--direction", "push"});
   same({"bfs", file, "--source", "0"}, {"--direction", "pull"});
@@ -243,7 +243,7 @@ TEST_F(AccCli, PullsLevelsOfAWholeGraphAndOfPartitions) {
       const auto acc = report()["acc"];
       EXPECT_EQ(acc["pulls"], acc["rounds"]);
       EXPECT_EQ(acc["trace"][0]["direction"], "pull");
-      return read_bytes(at("r.h5"));
+      return read_file(at("r.h5"));
     };
     const std::string whole = pulls();
     words.insert(words.end(), {"--partitions", "2"});

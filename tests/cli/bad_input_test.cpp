@@ -14,7 +14,7 @@ constexpr int kFailed = 1, kUsage = 2, kBadInput = 3, kOverBudget = 4;
 class BadInput : public JobTest {
  protected:
   std::string starts(const std::string& text) {
-    write_bytes(at("starts"), text);
+    write_file(at("starts"), text);
     return at("starts");
   }
 };
@@ -35,26 +35,26 @@ TEST_F(BadInput, MissingEdgeList) {
 }
 
 TEST_F(BadInput, IdsThatNoGraphHas) {
-  write_bytes(at("edges.txt"), "1 0\n0 5000000000\n");
+  write_file(at("edges.txt"), "1 0\n0 5000000000\n");
   refuse(kBadInput, "ids up to 5000000000 exceed the",
          {"convert", at("edges.txt"), at("out.h5"), "--no-compact"});
 }
 
 TEST_F(BadInput, GraphsForStandardOutput) {
-  write_bytes(at("edges.txt"), "1 0\n");
+  write_file(at("edges.txt"), "1 0\n");
   const std::string words = ": cannot be standard output (name a file instead of -)";
   refuse(kUsage, "OUT" + words, {"convert", at("edges.txt"), "-"});
   refuse(kUsage, "--output" + words, {"generate", "ring", "--scale", "3", "--output", "-"});
 }
 
 TEST_F(BadInput, EmptyGraphFile) {
-  write_bytes(at("empty.h5"), "");
+  write_file(at("empty.h5"), "");
   refuse(kBadInput, "empty.h5", walk(at("empty.h5")));
 }
 
 TEST_F(BadInput, TruncatedGraphFile) {
-  const auto whole = read_bytes(graph());
-  write_bytes(at("short.h5"), whole.substr(0, whole.size() / 2));
+  const auto whole = read_file(graph());
+  write_file(at("short.h5"), whole.substr(0, whole.size() / 2));
   refuse(kBadInput, "short.h5", walk(at("short.h5")));
 }
 
@@ -76,7 +76,7 @@ TEST_F(BadInput, FolderInsteadOfGraph) {
 }
 
 TEST_F(BadInput, TextInsteadOfGraph) {
-  write_bytes(at("text.h5"), "0 1\n1 2\n");
+  write_file(at("text.h5"), "0 1\n1 2\n");
   refuse(kBadInput, "text.h5", walk(at("text.h5")));
 }
 
@@ -88,39 +88,39 @@ TEST_F(BadInput, Hdf5ThatIsNoGraph) {
 
 TEST_F(BadInput, FlippedByteIsFoundByCheck) {
   const auto path = graph();
-  auto bytes = read_bytes(path);
+  auto bytes = read_file(path);
   // Neighbour lists are in the middle of the file.
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
-  write_bytes(path, bytes);
+  write_file(path, bytes);
   refuse(kBadInput, path, {"check", path});
 }
 
 TEST_F(BadInput, MangledEdgeListNamesItsLine) {
-  write_bytes(at("edges.txt"), "0 1\n1 x\n");
+  write_file(at("edges.txt"), "0 1\n1 x\n");
   refuse(kBadInput, "edges.txt:2", {"convert", at("edges.txt"), at("out.h5")});
 }
 
 TEST_F(BadInput, ExistingOutputWithoutForce) {
   run(walk(graph()));
-  const auto before = read_bytes(at("out.h5"));
+  const auto before = read_file(at("out.h5"));
   refuse(kUsage, "--force", walk(graph()));
   refuse(kUsage, "--force", {"generate", "ring", "--scale", "4", "--output", at("out.h5")});
-  EXPECT_EQ(read_bytes(at("out.h5")), before);
+  EXPECT_EQ(read_file(at("out.h5")), before);
 }
 
 TEST_F(BadInput, ExistingReportWithoutForce) {
-  write_bytes(at("report.json"), "mine");
+  write_file(at("report.json"), "mine");
   refuse(kUsage, "report.json", walk(graph(), {"--report", at("report.json")}));
-  EXPECT_EQ(read_bytes(at("report.json")), "mine");
+  EXPECT_EQ(read_file(at("report.json")), "mine");
 }
 
 TEST_F(BadInput, OutputThatIsTheInput) {
   const auto path = graph();
-  const auto before = read_bytes(path);
+  const auto before = read_file(path);
   refuse(kUsage, "is the file of GRAPH", {"walk", path, "--output", path, "--force"});
   refuse(kUsage, "is the file of IN", {"convert", path, path, "--force"});
   refuse(kUsage, "--report", walk(path, {"--report", at("out.h5")}));
-  EXPECT_EQ(read_bytes(path), before);
+  EXPECT_EQ(read_file(path), before);
 }
 
 TEST_F(BadInput, OutputInAFolderThatIsAbsent) {
@@ -281,7 +281,7 @@ TEST_F(BadInput, OptionsTwiceOrWithoutTheirValues) {
 }
 
 TEST_F(BadInput, ScratchThatIsNoFolder) {
-  write_bytes(at("edges"), "0 1\n");
+  write_file(at("edges"), "0 1\n");
   for (const std::string& scratch : {at("absent"), at("edges")}) {
     refuse(kUsage, "--scratch: " + scratch, walk(graph(), {"--scratch", scratch}));
     refuse(kUsage, "--scratch: " + scratch, {"convert", at("edges"), at("out.h5"), "--scratch", scratch});

@@ -122,7 +122,7 @@ class BudgetGrid : public CliTest, public testing::WithParamInterface<GridJob> {
       if (finished[i].status == 4 && expected.empty()) continue;
       ASSERT_EQ(finished[i].status, 0)
           << option << ' ' << sizes[i] << " fails, and " << first << " works: " << finished[i].err;
-      const std::string result = read_bytes(outputs[i]);
+      const std::string result = read_file(outputs[i]);
       if (expected.empty()) expected = result, first = sizes[i];
       ASSERT_TRUE(result == expected) << option << ' ' << sizes[i] << ": another result than with " << first;
     }

@@ -31,7 +31,7 @@ class Budget : public CliTest {
     arguments.insert(arguments.end(), {"--device", "host", "--threads", "2", "--quiet", "--force", "--output",
                                        at("out.h5"), "--report", at("report.json")});
     run(std::move(arguments));
-    return Json::parse(read_bytes(at("report.json")));
+    return Json::parse(read_file(at("report.json")));
   }
 
   /// Resident bytes of the program with almost no work.
@@ -106,8 +106,8 @@ TEST_F(Budget, OfQueries) {
 TEST_F(Budget, OfOriginalIds) {
   std::string edges;
   for (int i = 0; i < 50'000; ++i) edges += std::to_string(1000 + i) + ' ' + std::to_string(1001 + i) + '\n';
-  write_bytes(at("edges.txt"), edges);
-  write_bytes(at("late.txt"), "1 2\n");
+  write_file(at("edges.txt"), edges);
+  write_file(at("late.txt"), "1 2\n");
   run({"convert", at("edges.txt"), at("early.h5"), "--compact", "--reverse"});
   run({"pagerank", at("early.h5"), "--insert", at("late.txt"), "--original-ids", "--output-graph",
        at("late.h5"), "--output", at("ranks.h5")});
@@ -127,10 +127,10 @@ TEST_F(Budget, OfWhatUsersBring) {
   std::string ids, edges;
   for (int i = 0; i < 2'000'000; ++i) ids += "7\n";
   for (int i = 0; i < 1'000'000; ++i) edges += std::to_string(i % 16) + " " + std::to_string(i % 1000) + "\n";
-  write_bytes(at("ids.txt"), ids);
-  write_bytes(at("edges.txt"), edges);
+  write_file(at("ids.txt"), ids);
+  write_file(at("edges.txt"), edges);
   std::replace(ids.begin(), ids.end(), '\n', ' ');
-  write_bytes(at("pool.txt"), ids);
+  write_file(at("pool.txt"), ids);
   struct {
     std::vector<std::string> job;
     const char* refused_for;
@@ -168,7 +168,7 @@ TEST_F(Budget, OfWhatUsersBring) {
 TEST_F(Budget, PlansHoldWhatUsersBring) {
   std::string ids;
   for (int i = 0; i < 2'000'000; ++i) ids += "7\n";
-  write_bytes(at("ids.txt"), ids);
+  write_file(at("ids.txt"), ids);
   // Vertices, offsets and weights: 20 bytes a query.
   const auto planned =
       run({"ppr", graph("ring", 4, {}), "--starts", at("ids.txt"), "--length", "1", "--top", "1", "--device",

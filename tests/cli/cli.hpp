@@ -74,7 +74,7 @@ class CliTest : public testing::Test {
 
   static std::string shared(const std::string& name) { return std::string(paths::kSharedData) + "/" + name; }
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace sluice::test

@@ -97,16 +97,16 @@ class ConvertInput : public CliTest, public testing::WithParamInterface<Input> {
                                        "--quiet", "--report",          at("report.json")};
     arguments.insert(arguments.end(), GetParam().options.begin(), GetParam().options.end());
     run(std::move(arguments));
-    const auto report = nlohmann::json::parse(read_bytes(at("report.json")));
+    const auto report = nlohmann::json::parse(read_file(at("report.json")));
     EXPECT_LE(report["peak_host_bytes"], report["options"]["host-memory"]);
     return report["sort_runs"];
   }
 };
 
 TEST_P(ConvertInput, BecomesTheSameGraphWithinAnyBudget) {
-  write_bytes(at(GetParam().name), GetParam().bytes());
+  write_file(at(GetParam().name), GetParam().bytes());
   EXPECT_EQ(convert("memory.h5", "2GiB", "2"), 0u);
-  const std::string expected = read_bytes(at("memory.h5"));
+  const std::string expected = read_file(at("memory.h5"));
   std::uint64_t runs = 0;
 
   std::vector<std::pair<const char*, const char*>> ways{{"32MiB", "2"}, {"33MiB", "40"}, {"64MiB", "1"}};
@@ -114,7 +114,7 @@ TEST_P(ConvertInput, BecomesTheSameGraphWithinAnyBudget) {
   for (const auto& [budget, threads] : ways) {
     SCOPED_TRACE(budget);
     runs += convert("budget.h5", budget, threads);
-    ASSERT_TRUE(read_bytes(at("budget.h5")) == expected);
+    ASSERT_TRUE(read_file(at("budget.h5")) == expected);
   }
 
   EXPECT_GT(runs, 0u) << "nothing was spilled";
@@ -141,8 +141,8 @@ INSTANTIATE_TEST_SUITE_P(
 class ConvertBudget : public CliTest {};
 
 TEST_F(ConvertBudget, NamesTheLeastBudgetBeforeItBegins) {
-  write_bytes(at("list.txt"), "0 1\n1 2\n");
-  write_bytes(at("pairs.bin"), std::string(16, '\1'));
+  write_file(at("list.txt"), "0 1\n1 2\n");
+  write_file(at("pairs.bin"), std::string(16, '\1'));
   const std::string words = "needs at least 32.00 MiB, 31.00 MiB are allowed (raise --host-memory)";
 
   refuse(4, words, {"convert", at("list.txt"), at("out.h5"), "--host-memory", "31MiB"});

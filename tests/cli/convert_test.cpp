@@ -12,7 +12,7 @@ class Convert : public CliTest {
  protected:
   /// Converts `text` and returns the messages.
   std::string convert(const std::string& name, const std::string& text, std::vector<std::string> more = {}) {
-    write_bytes(at(name), text);
+    write_file(at(name), text);
     more.insert(more.begin(), {"convert", at(name), at("out.h5"), "--force"});
     return run(more).err;
   }
@@ -61,7 +61,7 @@ TEST_F(Convert, TheReportNamesWhereTheTimeWent) {
 
   convert("g.txt", edges, {"--report", at("report.json")});
 
-  const auto seconds = nlohmann::json::parse(read_bytes(at("report.json")))["seconds"];
+  const auto seconds = nlohmann::json::parse(read_file(at("report.json")))["seconds"];
   for (const char* key : {"load", "sort", "write"}) EXPECT_GT(seconds[key], 0) << key;
   const double named = seconds["load"].get<double>() + seconds["sort"].get<double>() +
                        seconds["write"].get<double>() + seconds["other"].get<double>();

@@ -102,7 +102,7 @@ TEST_F(EarlyEnd, AClosedStandardOutputIsNoFile) {
                           .wait();
   EXPECT_EQ(closed.status, 0);
   run({"walk", input, "--output", at("open.h5")});
-  EXPECT_EQ(read_bytes(at("closed.h5")), read_bytes(at("open.h5")));
+  EXPECT_EQ(read_file(at("closed.h5")), read_file(at("open.h5")));
 }
 
 }  // namespace

@@ -16,13 +16,13 @@ class FileSafety : public CliTest {
     return words;
   }
   std::string written(const std::string& name, const std::string& bytes) {
-    write_bytes(at(name), bytes);
+    write_file(at(name), bytes);
     return at(name);
   }
 };
 
 TEST_F(FileSafety, NoOutputIsAnotherFileOfTheJob) {
-  const std::string input = graph(), bytes = read_bytes(input), starts = written("starts.txt", "1\n");
+  const std::string input = graph(), bytes = read_file(input), starts = written("starts.txt", "1\n");
   const std::string elsewhere = folder_.path().string() + "/./";
   std::filesystem::create_hard_link(starts, at("second.txt"));
   std::filesystem::create_symlink(input, at("link.h5"));
@@ -51,8 +51,8 @@ TEST_F(FileSafety, NoOutputIsAnotherFileOfTheJob) {
             {"bp", input, "--priors", starts, "--coupling", at("c.txt"), "--output", at("o.h5"), "--report",
              at("c.txt")});
   }
-  EXPECT_TRUE(read_bytes(input) == bytes);
-  EXPECT_EQ(read_bytes(starts), "1\n");
+  EXPECT_TRUE(read_file(input) == bytes);
+  EXPECT_EQ(read_file(starts), "1\n");
 }
 
 /// A folder of results is replaced as a whole.
@@ -60,7 +60,7 @@ TEST_F(FileSafety, NoOutputHoldsAnotherFileOfTheJob) {
   std::filesystem::create_directory(at("o.h5.shards"));
   const std::string input = at("o.h5.shards/graph.h5");
   std::filesystem::rename(graph(), input);
-  const std::string bytes = read_bytes(input);
+  const std::string bytes = read_file(input);
 
   refuse(2, "the shards of --output: " + at("o.h5.shards") + " holds the file of GRAPH",
          {"walk", input, "--output", at("o.h5"), "--output-layout", "sharded", "--force"});
@@ -68,7 +68,7 @@ TEST_F(FileSafety, NoOutputHoldsAnotherFileOfTheJob) {
          {"walk", input, "--output", at("o.h5.shards/"), "--format", "npy", "--force"});
   refuse(2, "--report: " + at("o.h5.shards") + " is the file of the shards of --output",
          walk(at("o.h5"), {"--output-layout", "sharded", "--report", at("o.h5.shards")}));
-  EXPECT_TRUE(read_bytes(input) == bytes);
+  EXPECT_TRUE(read_file(input) == bytes);
 }
 
 /// Edges are read after the output is opened; a fault in them leaves no file, like one that is found before.
@@ -104,7 +104,7 @@ TEST_F(FileSafety, NamesMayHoldAnyBytes) {
   walk_to(at("o.h5"), {});
   walk_to(at("o \xfe.npy"), {"--format", "npy", "--report", at("r \xfd.json")});
 
-  EXPECT_NE(read_bytes(at("r \xfd.json")).find(shown), std::string::npos);
+  EXPECT_NE(read_file(at("r \xfd.json")).find(shown), std::string::npos);
   EXPECT_NE(run({"info", odd, "--json"}).out.find(shown), std::string::npos);
 }
 
@@ -129,7 +129,7 @@ TEST_F(FileSafety, TheGraphOfABatchIsNotCommittedBeforeItsRanks) {
 
   run(ranks(at("o.h5")));
   EXPECT_GT(read_numbers(at("g.h5"), "out/indices").size(), 0u);
-  EXPECT_EQ(read_bytes(taken), "a user's file");
+  EXPECT_EQ(read_file(taken), "a user's file");
 }
 
 /// No file gets its name before all files are written.
@@ -139,7 +139,7 @@ TEST_F(FileSafety, AReportThatDoesNotFitTheDiskKeepsTheOutputBack) {
   std::filesystem::create_directory(disk);
   if (mount("none", disk.c_str(), "tmpfs", 0, "size=4k") != 0)
     GTEST_SKIP() << "no permission to mount a tmpfs";
-  write_bytes(disk + "/full", std::string(4096, 'x'));
+  write_file(disk + "/full", std::string(4096, 'x'));
   const std::string message = report + ": the report cannot be written";
 
   refuse(1, message, walk(at("o.h5"), {"--report", report}));
@@ -185,15 +185,15 @@ TEST_F(FileSafety, AKilledJobLeavesTheNameWithShardsOfItsOwn) {
     std::filesystem::remove_all(at("o.h5.shards"));
     std::filesystem::remove(at("o.h5"));
     run(sharded("1"));
-    for (int i = 0; i < 200; ++i) write_bytes(many + std::to_string(i) + ".h5", "");
+    for (int i = 0; i < 200; ++i) write_file(many + std::to_string(i) + ".h5", "");
     auto words = sharded("2");
     words.insert(words.begin(), paths::kProgram);
     Process process(words);
-    const auto old_shard = read_bytes(first);
+    const auto old_shard = read_file(first);
     process.reaches([&] {
       if (moment == 0) return std::filesystem::exists(at("o.h5.shards/00000-1.h5"));
       if (moment == 1) return !std::filesystem::exists(many + "0.h5");
-      return read_bytes(first) != old_shard;
+      return read_file(first) != old_shard;
     });
     kill(process.id(), SIGKILL);
     process.wait();
@@ -220,10 +220,10 @@ TEST_F(FileSafety, OneFileReplacesAResultAndItsShards) {
 
   std::filesystem::remove_all(at("o.h5"));
   run(walk(at("o.h5"), {"--output-layout", "sharded"}));
-  write_bytes(shards + "/mine.h5", "mine");
+  write_file(shards + "/mine.h5", "mine");
   run(walk(at("o.h5"), {"--force"}));
   EXPECT_FALSE(std::filesystem::exists(shards + "/00000.h5"));
-  EXPECT_EQ(read_bytes(shards + "/mine.h5"), "mine");
+  EXPECT_EQ(read_file(shards + "/mine.h5"), "mine");
 
   refuse(2, "the shards of --output: " + shards + " holds the file of --report",
          walk(at("o.h5"), {"--force", "--report", shards + "/report.json"}));
@@ -233,12 +233,12 @@ TEST_F(FileSafety, OneFileReplacesAResultAndItsShards) {
 TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNoJob) {
   const auto words = walk(at("o.h5"), {"--output-layout", "sharded"});
   run(words);
-  const std::string shard = read_bytes(at("o.h5.shards/00000.h5"));
+  const std::string shard = read_file(at("o.h5.shards/00000.h5"));
   std::filesystem::remove(at("o.h5"));
 
   run(words);
-  EXPECT_TRUE(read_bytes(at("o.h5.shards/00000.h5")) == shard);
-  EXPECT_TRUE(read_bytes(at("o.h5.shards/00000-1.h5")) == shard);
+  EXPECT_TRUE(read_file(at("o.h5.shards/00000.h5")) == shard);
+  EXPECT_TRUE(read_file(at("o.h5.shards/00000-1.h5")) == shard);
   EXPECT_EQ(read_numbers(at("o.h5"), "walks").size(), 256u * 4);
   refuse(2, "o.h5 exists", words);
 }

@@ -15,7 +15,7 @@ class FreeMemory : public testing::Test {
   void put(const std::string& name, const std::string& text) {
     const std::filesystem::path path = folder_ / name;
     std::filesystem::create_directories(path.parent_path());
-    test::write_bytes(path, text);
+    test::write_file(path, text);
   }
   void process(const std::string& groups, const std::string& mounts) {
     put("proc/self/cgroup", groups);
@@ -42,7 +42,7 @@ class FreeMemory : public testing::Test {
       "30 22 0:27 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
   static constexpr const char* kMemory = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
 
-  test::Folder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(FreeMemory, IsTheMachinesWithoutGroups) {

@@ -26,7 +26,7 @@ inline void run_command(const std::vector<std::string>& words) {
 
 /// The status and the message of each job. Jobs run one after the other in a child of the test, which must
 /// have a single thread.
-inline std::vector<Finished> run_in_one_process(const Folder& folder,
+inline std::vector<Finished> run_in_one_process(const TemporaryFolder& folder,
                                                 const std::vector<std::vector<std::string>>& jobs) {
   const std::string endings = folder / "endings";
   const pid_t child = fork();

@@ -25,8 +25,8 @@ class Output : public CliTest {
 };
 
 TEST_F(Output, TwoRunsGiveIdenticalFiles) {
-  EXPECT_EQ(read_bytes(walk("a.h5", {})), read_bytes(walk("b.h5", {})));
-  EXPECT_EQ(read_bytes(sample("c.h5", {})), read_bytes(sample("d.h5", {})));
+  EXPECT_EQ(read_file(walk("a.h5", {})), read_file(walk("b.h5", {})));
+  EXPECT_EQ(read_file(sample("c.h5", {})), read_file(sample("d.h5", {})));
 }
 
 TEST_F(Output, GraphFilesOfTwoRunsAreIdentical) {
@@ -37,12 +37,12 @@ TEST_F(Output, GraphFilesOfTwoRunsAreIdentical) {
 }
 
 TEST_F(Output, ThreadsChangeNothing) {
-  EXPECT_EQ(read_bytes(walk("a.h5", {"--threads", "1"})), read_bytes(walk("b.h5", {"--threads", "5"})));
-  EXPECT_EQ(read_bytes(sample("c.h5", {"--threads", "1"})), read_bytes(sample("d.h5", {"--threads", "5"})));
+  EXPECT_EQ(read_file(walk("a.h5", {"--threads", "1"})), read_file(walk("b.h5", {"--threads", "5"})));
+  EXPECT_EQ(read_file(sample("c.h5", {"--threads", "1"})), read_file(sample("d.h5", {"--threads", "5"})));
 }
 
 TEST_F(Output, LayoutChangesNothing) {
-  EXPECT_EQ(read_bytes(walk("a.h5", {"--layout", "csr"})), read_bytes(walk("b.h5", {"--layout", "wide"})));
+  EXPECT_EQ(read_file(walk("a.h5", {"--layout", "csr"})), read_file(walk("b.h5", {"--layout", "wide"})));
 }
 
 TEST_F(Output, SeedsDiffer) {
@@ -71,7 +71,7 @@ TEST_F(Output, SampleRangesConcatenateToTheWhole) {
 }
 
 TEST_F(Output, TextHoldsTheSameWalksAndEndsWhereTheyEnd) {
-  write_bytes(at("line.txt"), "0 1\n1 2\n2 3\n");
+  write_file(at("line.txt"), "0 1\n1 2\n2 3\n");
   run({"convert", at("line.txt"), at("line.h5"), "--quiet"});
   const auto walk_line = [&](const std::string& name, std::vector<std::string> more) {
     more.insert(more.begin(), {"walk", at("line.h5"), "--length", "3", "--output", at(name), "--quiet"});
@@ -83,18 +83,18 @@ TEST_F(Output, TextHoldsTheSameWalksAndEndsWhereTheyEnd) {
     const std::string suffix = std::to_string(original);
     auto text = ids;
     text.insert(text.end(), {"--format", "text"});
-    EXPECT_EQ(read_bytes(walk_line("w.txt" + suffix, text)), "0 1 2 3\n1 2 3\n2 3\n3\n");
+    EXPECT_EQ(read_file(walk_line("w.txt" + suffix, text)), "0 1 2 3\n1 2 3\n2 3\n3\n");
     EXPECT_EQ(read_numbers(walk_line("w.h5" + suffix, ids), "walks"),
               (std::vector<std::int64_t>{0, 1, 2, 3, 1, 2, 3, -1, 2, 3, -1, -1, 3, -1, -1, -1}));
   }
-  write_bytes(at("pools.txt"), "3\n2\n");
-  EXPECT_EQ(read_bytes(walk_line(
+  write_file(at("pools.txt"), "3\n2\n");
+  EXPECT_EQ(read_file(walk_line(
                 "p.txt", {"--kind", "multidimensional", "--starts", at("pools.txt"), "--format", "text"})),
             "# edges\n\n2 3\n# pool\n3\n2\n");
 }
 
 TEST_F(Output, TextGoesToStandardOutput) {
-  const auto file = read_bytes(walk("a.txt", {"--format", "text"}));
+  const auto file = read_file(walk("a.txt", {"--format", "text"}));
 
   const auto printed = run({"walk", graph(), "--length", "10", "--output", "-", "--format", "text"});
 
@@ -103,7 +103,7 @@ TEST_F(Output, TextGoesToStandardOutput) {
 
 TEST_F(Output, TextOfSamplesHasOneEdgeALine) {
   const auto sources = read_numbers(sample("a.h5", {}), "source");
-  std::istringstream text(read_bytes(sample("a.txt", {"--format", "text"})));
+  std::istringstream text(read_file(sample("a.txt", {"--format", "text"})));
 
   std::string header, line;
   std::getline(text, header);
@@ -159,7 +159,7 @@ TEST_F(Output, NpyIsAFolderOfArrays) {
   const auto walks = walk("a", {"--format", "npy"});
   const auto samples = sample("b", {"--format", "npy"});
 
-  const auto bytes = read_bytes(walks + "/walks.npy");
+  const auto bytes = read_file(walks + "/walks.npy");
   EXPECT_TRUE(bytes.starts_with("\x93NUMPY"));
   EXPECT_NE(bytes.find("(256, 11)"), std::string::npos);
   for (const char* name :
@@ -169,7 +169,7 @@ TEST_F(Output, NpyIsAFolderOfArrays) {
 }
 
 TEST_F(Output, StartsComeFromAFile) {
-  write_bytes(at("starts"), "# comment\n5\n\n9 % another\n5\n");
+  write_file(at("starts"), "# comment\n5\n\n9 % another\n5\n");
 
   const auto walks = read_numbers(walk("a.h5", {"--starts", at("starts")}), "walks");
 
@@ -180,7 +180,7 @@ TEST_F(Output, StartsComeFromAFile) {
 }
 
 TEST_F(Output, SamplesTakeSeveralSeedsALine) {
-  write_bytes(at("starts"), "5, 9,5\n7\n");
+  write_file(at("starts"), "5, 9,5\n7\n");
 
   const auto file = sample("a.h5", {"--starts", at("starts"), "--verify"});
 
@@ -197,9 +197,9 @@ TEST_F(Output, WalksPerVertexRepeatTheVertices) {
 }
 
 TEST_F(Output, OriginalIdsAreUnderstoodAndWritten) {
-  write_bytes(at("edges.txt"), "1000 2000\n2000 3000\n3000 1000\n");
+  write_file(at("edges.txt"), "1000 2000\n2000 3000\n3000 1000\n");
   run({"convert", at("edges.txt"), at("graph.h5"), "--compact"});
-  write_bytes(at("starts"), "2000\n");
+  write_file(at("starts"), "2000\n");
 
   run({"walk", at("graph.h5"), "--length", "3", "--starts", at("starts"), "--original-ids", "--verify",
        "--output", at("walks.h5")});
@@ -211,7 +211,7 @@ TEST_F(Output, OriginalIdsAreUnderstoodAndWritten) {
 }
 
 TEST_F(Output, WalksEndWithMinusOne) {
-  write_bytes(at("edges.txt"), "0 1\n1 2\n");
+  write_file(at("edges.txt"), "0 1\n1 2\n");
   run({"convert", at("edges.txt"), at("graph.h5")});
 
   run({"walk", at("graph.h5"), "--length", "3", "--verify", "--output", at("walks.h5")});
@@ -222,11 +222,11 @@ TEST_F(Output, WalksEndWithMinusOne) {
 
 TEST_F(Output, ForceReplaces) {
   const auto path = walk("a.h5", {"--seed", "1"});
-  const auto first = read_bytes(path);
+  const auto first = read_file(path);
 
   walk("a.h5", {"--seed", "2", "--force"});
 
-  EXPECT_NE(read_bytes(path), first);
+  EXPECT_NE(read_file(path), first);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST_F(PageRankCli, GivesTheSameFileForAnyThreads) {
   run({"pagerank", graph(), "--threads", "1", "--output", at("one.h5")});
   run({"pagerank", graph(), "--threads", "4", "--output", at("four.h5")});
 
-  EXPECT_EQ(read_bytes(at("one.h5")), read_bytes(at("four.h5")));
+  EXPECT_EQ(read_file(at("one.h5")), read_file(at("four.h5")));
 }
 
 TEST_F(PageRankCli, PlansWithoutRunning) {

@@ -150,19 +150,19 @@ TEST_P(PlanOf, SaysWhatTheRunSays) {
     std::string edges;
     for (int i = 0; i < 30000; ++i)
       edges += std::to_string(i * 37 % 2048) + ' ' + std::to_string(i * i % (i % 3 == 0 ? 30 : 2048)) + '\n';
-    write_bytes(at("edges.txt"), edges);
+    write_file(at("edges.txt"), edges);
     input = at("multigraph.h5");
     run({"convert", at("edges.txt"), input, "--undirected", "--keep-duplicates", "--keep-self-loops",
          "--quiet"});
   }
   std::string priors;
   for (int v = 0; v < 2048; ++v) priors += v % 3 == 0 ? "1 2\n" : "1 1\n";
-  write_bytes(at("priors.txt"), priors);
-  write_bytes(at("coupling.txt"), "2 1\n1 2\n");
+  write_file(at("priors.txt"), priors);
+  write_file(at("coupling.txt"), "2 1\n1 2\n");
   std::vector<std::vector<std::string>> jobs{
       {"pagerank", input, "--device", "host", "--quiet", "--output", at("ranks.h5")}};
-  write_bytes(at("inserted.txt"), "1 2 1\n5 900 1\n3 2100 1\n");
-  write_bytes(at("known.txt"), "1 2 1\n5 900 1\n");
+  write_file(at("inserted.txt"), "1 2 1\n5 900 1\n3 2100 1\n");
+  write_file(at("known.txt"), "1 2 1\n5 900 1\n");
   for (int i = 0; i < kBudgets; ++i) {
     const double bytes = planned.least * std::pow(planned.most / planned.least, i / (kBudgets - 1.0));
     std::vector<std::string> job = planned.arguments;

@@ -66,7 +66,7 @@ TEST_F(PprCli, VerifiesEveryMethodAndRule) {
     run({"ppr", file, "--method", method, "--weighted", "--force", "--output", at("p.h5")});
     run({"ppr", file, "--method", method, "--weighted", "--verify", "--transport", "file", "--force",
          "--output", at("file.h5")});
-    EXPECT_EQ(read_bytes(at("p.h5")), read_bytes(at("file.h5"))) << method;
+    EXPECT_EQ(read_file(at("p.h5")), read_file(at("file.h5"))) << method;
   }
   run({"ppr", small(), "--method", "meloppr", "--one-by-one", "--table", "2", "--top", "10", "--unexpanded",
        "share", "--verify", "--output", at("one.h5")});
@@ -114,7 +114,7 @@ TEST_F(PprCli, GivesTheSameFileForAnyThreads) {
     run({"ppr", small(), "--method", method, "--threads", "1", "--force", "--output", at("one.h5")});
     run({"ppr", small(), "--method", method, "--threads", "4", "--force", "--output", at("four.h5")});
 
-    EXPECT_EQ(read_bytes(at("one.h5")), read_bytes(at("four.h5"))) << method;
+    EXPECT_EQ(read_file(at("one.h5")), read_file(at("four.h5"))) << method;
   }
 }
 
@@ -169,7 +169,7 @@ TEST_F(PprCli, GivesTheSameFileOutOfCore) {
     for (const auto& place : places) {
       run(with("parts.h5", place));
 
-      EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << method << ' ' << place[0];
+      EXPECT_EQ(read_file(at("whole.h5")), read_file(at("parts.h5"))) << method << ' ' << place[0];
       const auto said = report();
       EXPECT_GT(said["partitions"], 1) << method << ' ' << place[0];
       EXPECT_GT(said["list_rounds"], 0) << method << ' ' << place[0];
@@ -195,8 +195,8 @@ TEST_F(PprCli, CountsScoreUnitsByBalls) {
   for (const std::string degree : {"average", "largest"}) {
     run(words("whole.h5", {"--score-units", degree, "--verify"}));
     run(words("parts.h5", {"--score-units", degree, "--partitions", "7", "--slots", "2"}));
-    EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << degree;
-    EXPECT_NE(read_bytes(at("whole.h5")), read_bytes(at("fine.h5"))) << degree;
+    EXPECT_EQ(read_file(at("whole.h5")), read_file(at("parts.h5"))) << degree;
+    EXPECT_NE(read_file(at("whole.h5")), read_file(at("fine.h5"))) << degree;
   }
 }
 
@@ -210,9 +210,9 @@ TEST_F(PprCli, DiffusesBallsSideBySideOutOfCore) {
   run(words("whole.h5", {}));
   for (const std::string balls : {"2", "16"}) {
     run(words("parts.h5", {"--balls", balls, "--partitions", "7", "--slots", "2"}));
-    EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << balls;
+    EXPECT_EQ(read_file(at("whole.h5")), read_file(at("parts.h5"))) << balls;
     run(words("file.h5", {"--balls", balls, "--transport", "file", "--verify"}));
-    EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("file.h5"))) << balls;
+    EXPECT_EQ(read_file(at("whole.h5")), read_file(at("file.h5"))) << balls;
   }
 }
 
@@ -224,7 +224,7 @@ TEST_F(PprCli, EndsWhereTwoQueriesDoNotFitTogether) {
   run({"ppr", big, "--instances", "20", "--device", "host", "--threads", "2", "--device-memory", "125000B",
        "--output", at("tight.h5"), "--report", at("report.json")});
 
-  EXPECT_EQ(read_bytes(at("tight.h5")), read_bytes(at("whole.h5")));
+  EXPECT_EQ(read_file(at("tight.h5")), read_file(at("whole.h5")));
   EXPECT_GT(report()["list_restarts"], 0);
 }
 

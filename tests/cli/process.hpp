@@ -17,49 +17,13 @@
 #include <vector>
 
 #include "paths.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::test {
 
 struct Finished {
   int status = -1;  ///< exit status; 128 + signal if a signal ended it
   std::string out, err;
-};
-
-inline std::string read_bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
-
-/// A new folder that is removed with the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "sluice-cli-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  const std::filesystem::path& path() const { return path_; }
-  /// Names of its entries.
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-      all.push_back(entry.path().filename().string());
-    return all;
-  }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// A started process; wait() collects it.
@@ -107,7 +71,7 @@ class Process {
   void signal_and_see(int signal) const {
     kill(id_, signal);
     reaches([&] {
-      const std::string status = read_bytes("/proc/" + std::to_string(id_) + "/status");
+      const std::string status = read_file("/proc/" + std::to_string(id_) + "/status");
       const auto pending = status.find("ShdPnd:");
       return pending != status.npos &&
              (std::stoull(status.substr(pending + 7), nullptr, 16) >> (signal - 1) & 1) == 0;
@@ -117,7 +81,7 @@ class Process {
   /// User time so far, in clock ticks.
   std::uint64_t ticks() const {
     // After the name, which may hold any bytes, there are the state, eleven numbers and the user time.
-    const std::string all = read_bytes("/proc/" + std::to_string(id_) + "/stat");
+    const std::string all = read_file("/proc/" + std::to_string(id_) + "/stat");
     std::istringstream figures(all.substr(all.rfind(')') + 1));
     std::string skipped;
     for (int i = 0; i < 11; ++i) figures >> skipped;
@@ -134,8 +98,8 @@ class Process {
       if (std::chrono::steady_clock::now() > end) kill(id_, SIGKILL);
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_bytes(out_),
-            read_bytes(err_)};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out_),
+            read_file(err_)};
   }
 
  private:
@@ -145,7 +109,7 @@ class Process {
     close(file);
   }
 
-  Folder capture_;
+  TemporaryFolder capture_;
   std::string out_, err_;
   pid_t id_ = -1;
 };

@@ -181,8 +181,8 @@ TEST_F(RankBatchCli, FollowsGraphsLargerThanHostMemory) {
       const auto whole = follow("whole", {});
       const auto tight = follow("tight", {"--host-memory", "10MiB"});
 
-      EXPECT_EQ(read_bytes(at("tight.h5")), read_bytes(at("whole.h5")));
-      EXPECT_EQ(read_bytes(at("tight_graph.h5")), read_bytes(at("whole_graph.h5")));
+      EXPECT_EQ(read_file(at("tight.h5")), read_file(at("whole.h5")));
+      EXPECT_EQ(read_file(at("tight_graph.h5")), read_file(at("whole_graph.h5")));
       for (const char* figure : {"inserted", "present", "deleted", "missing", "new_vertices"})
         EXPECT_EQ(tight[figure], whole[figure]) << figure;
       EXPECT_GT(whole["deleted"], 0);
@@ -316,7 +316,7 @@ TEST_F(RankBatchCli, AppendsVerticesByTheirOriginalIds) {
 
 TEST_F(RankBatchCli, LetsNoGraphReplaceWhatItReadsOrWrites) {
   const std::string path = ranked_graph(), insert = file("insert.txt", "1 2\n");
-  const std::string graph_bytes = read_bytes(path);
+  const std::string graph_bytes = read_file(path);
   std::filesystem::create_symlink(path, at("link.h5"));
   const auto refused = [&](const std::string& what, const std::string& output_graph) {
     refuse(2, "--output-graph: " + output_graph + " is " + what,
@@ -334,7 +334,7 @@ TEST_F(RankBatchCli, LetsNoGraphReplaceWhatItReadsOrWrites) {
   refuse(2, "is the file of --previous",
          {"pagerank", path, "--output", at("x.h5"), "--insert", insert, "--method", "nd", "--previous",
           at("old.h5"), "--force", "--output-graph", at("old.h5")});
-  EXPECT_TRUE(read_bytes(path) == graph_bytes);
+  EXPECT_TRUE(read_file(path) == graph_bytes);
 }
 
 TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {

@@ -38,7 +38,7 @@ std::vector<std::string> pages() {
 
 std::vector<Block> blocks_of(const std::string& page) {
   std::vector<Block> blocks;
-  std::istringstream lines(read_bytes(kSource + '/' + page));
+  std::istringstream lines(read_file(kSource + '/' + page));
   bool inside = false, adjoins = false;
   for (std::string line; std::getline(lines, line);) {
     EXPECT_FALSE(!inside && line.starts_with("    ")) << "a block without a language: " << line;
@@ -125,7 +125,7 @@ class Docs : public testing::TestWithParam<std::string> {
   /// Expects the datasets of every file in the folder to be in the table.
   void expect_documented_datasets() const;
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 using DocsWithPython = Docs;
@@ -189,14 +189,14 @@ std::string anchor_of(std::string heading) {
 }
 
 bool has_anchor(const std::string& file, const std::string& anchor) {
-  std::istringstream lines(read_bytes(file));
+  std::istringstream lines(read_file(file));
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("#") && anchor_of(line) == anchor) return true;
   return false;
 }
 
 TEST_P(Docs, LinksLeadSomewhere) {
-  const std::string text = read_bytes(kSource + '/' + GetParam());
+  const std::string text = read_file(kSource + '/' + GetParam());
   const auto folder = std::filesystem::path(kSource + '/' + GetParam()).parent_path();
   const std::regex link("\\]\\(([^):#]*)(#([^)]*))?\\)");
   for (std::sregex_iterator found(text.begin(), text.end(), link), end; found != end; ++found) {
@@ -213,7 +213,7 @@ herr_t add_name(hid_t, const char* name, const H5O_info_t* info, void* to) {
 }
 
 void Docs::expect_documented_datasets() const {
-  const std::string table = read_bytes(kSource + "/docs/graphs.md");
+  const std::string table = read_file(kSource + "/docs/graphs.md");
   for (const std::string& file : folder_.names()) {
     if (!file.ends_with(".h5")) continue;
     std::vector<std::string> names;
@@ -257,7 +257,7 @@ TEST_P(DatasetTable, HasAllDatasets) {
 TEST(DocsExamples, CppIsWhatTheExamplesAreMadeOf) {
   std::string examples;
   for (const auto& file : std::filesystem::directory_iterator(kSource + "/apps/examples"))
-    examples += bare(read_bytes(file.path()));
+    examples += bare(read_file(file.path()));
   int parts = 0;
   for (const std::string& page : pages_with("cpp")) {
     for (const auto& [language, text, adjoins] : blocks_of(page)) {

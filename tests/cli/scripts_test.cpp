@@ -14,7 +14,7 @@ class Build : public testing::Test {
   /// Runs build() of scripts/lib.sh, with standard error in the file `err` of the folder. The folder's
   /// `cmake` runs `steps` for --build, and does nothing otherwise.
   int build(const std::string& steps) {
-    write_bytes(folder_ / "cmake", "#!/bin/bash\n[ \"$1\" = --build ] || exit 0\n" + steps);
+    write_file(folder_ / "cmake", "#!/bin/bash\n[ \"$1\" = --build ] || exit 0\n" + steps);
     std::filesystem::permissions(folder_ / "cmake", std::filesystem::perms::owner_all);
     const std::string script = "set -euo pipefail; cd " + folder_.path().string() +
                                "; export PATH=\"$PWD:$PATH\" FOLDER=\"$PWD\"; . " + paths::kSource +
@@ -22,9 +22,9 @@ class Build : public testing::Test {
     return Process({"/bin/bash", "-c", script}).wait().status;
   }
 
-  std::string err() const { return read_bytes(folder_ / "err"); }
+  std::string err() const { return read_file(folder_ / "err"); }
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Build, ShowsHowFarItIsWhileItRuns) {
@@ -59,21 +59,21 @@ class Layers : public testing::Test {
     std::filesystem::copy(std::string(paths::kSource) + "/scripts/layers", folder_ / "scripts/layers");
     for (const char* other : {"apps", "io", "partition", "tests"})
       std::filesystem::create_directories(folder_ / other);
-    write_bytes(folder_ / "CONTRIBUTING.md",
-                "| folder | holds | may use |\n|---|---|---|\n"
-                "| `engine/a` | the lower one | |\n| `engine/b` | the upper one | `engine/a` |\n");
+    write_file(folder_ / "CONTRIBUTING.md",
+               "| folder | holds | may use |\n|---|---|---|\n"
+               "| `engine/a` | the lower one | |\n| `engine/b` | the upper one | `engine/a` |\n");
     add("engine/a/low.hpp", "#include \"engine/core/types.hpp\"\n");
     add("engine/b/high.hpp", "#include \"engine/a/low.hpp\"\n");
   }
 
   void add(const std::string& path, const std::string& text) {
     std::filesystem::create_directories(std::filesystem::path(folder_ / path).parent_path());
-    write_bytes(folder_ / path, text);
+    write_file(folder_ / path, text);
   }
   /// The output; empty if the tree obeys the table.
   std::string found() const { return Process({"/bin/bash", folder_ / "scripts/layers"}).wait().out; }
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Layers, PassWhatTheTableAllows) {
@@ -91,7 +91,7 @@ TEST_F(Layers, SeeAFolderThatTheTableDoesNotName) {
 }
 
 TEST_F(Layers, SeeAFamilyInAnotherNamespace) {
-  write_bytes(folder_ / "CONTRIBUTING.md", "| `engine/acc` | a family | |\n| `engine/walks` | another | |\n");
+  write_file(folder_ / "CONTRIBUTING.md", "| `engine/acc` | a family | |\n| `engine/walks` | another | |\n");
   std::filesystem::remove_all(std::filesystem::path(folder_ / "engine/b"));
   std::filesystem::remove_all(std::filesystem::path(folder_ / "engine/a"));
   add("engine/acc/right.hpp",
@@ -112,12 +112,12 @@ TEST_F(Layers, SeeAFolderThatHoldsTooMuch) {
 /// Without site packages, Python has no third-party modules.
 TEST(CheckSolvers, GoesOnInItsEnvironmentWhereModulesAreMissing) {
   if (!std::filesystem::exists("/usr/bin/python3")) GTEST_SKIP() << "no /usr/bin/python3";
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string script = folder / "scripts/check-solvers", python = folder / "build/venv/bin/python";
   std::filesystem::create_directories(folder / "scripts");
   std::filesystem::create_directories(folder / "build/venv/bin");
   std::filesystem::copy(std::string(paths::kSource) + "/scripts/check-solvers", script);
-  write_bytes(python, "#!/bin/sh\necho \"$@\"\n");
+  write_file(python, "#!/bin/sh\necho \"$@\"\n");
   std::filesystem::permissions(python, std::filesystem::perms::owner_all);
 
   const Finished help = Process({"/usr/bin/python3", "-I", "-S", script, "--help"}).wait();

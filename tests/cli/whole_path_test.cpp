@@ -145,7 +145,7 @@ TEST_F(WholePath, InfoPlansThePartitionsOfARun) {
          at("walks.json"), "--quiet"});
 
     ASSERT_GT(info["partitions"].size(), 1u);
-    EXPECT_EQ(info["partitions"].size(), Json::parse(read_bytes(at("walks.json")))["partitions"]);
+    EXPECT_EQ(info["partitions"].size(), Json::parse(read_file(at("walks.json")))["partitions"]);
     EXPECT_GE(info["slots"], 2);
     std::uint64_t next = 0;
     for (const auto& partition : info["partitions"]) {
@@ -168,7 +168,7 @@ TEST_F(WholePath, EveryWalkKindPassesItsVerification) {
     EXPECT_EQ(read_numbers(output, "walks").size(), 256u * 13) << kind;
     run({"walk", path, "--kind", kind, "--length", "12", "--verify", "--transport", "file", "--output",
          at("from_file.h5"), "--force"});
-    EXPECT_EQ(read_bytes(at("from_file.h5")), read_bytes(output)) << kind;
+    EXPECT_EQ(read_file(at("from_file.h5")), read_file(output)) << kind;
   }
 }
 
@@ -207,14 +207,14 @@ TEST_F(WholePath, EverySampleKindPassesItsVerification) {
     arguments[4] = at("from_file.h5");
     arguments.insert(arguments.end(), {"--transport", "file", "--force"});
     run(arguments);
-    EXPECT_EQ(read_bytes(at("from_file.h5")), read_bytes(at(std::to_string(i) + ".h5")));
+    EXPECT_EQ(read_file(at("from_file.h5")), read_file(at(std::to_string(i) + ".h5")));
   }
 }
 
 TEST_F(WholePath, ReportHoldsWhatTheContractNames) {
   run({"walk", graph(), "--length", "5", "--output", at("walks.h5"), "--report", at("report.json"),
        "--quiet"});
-  const auto report = Json::parse(read_bytes(at("report.json")));
+  const auto report = Json::parse(read_file(at("report.json")));
 
   EXPECT_EQ(report["command"], "walk");
   EXPECT_EQ(report["options"]["length"], 5);
@@ -250,7 +250,7 @@ TEST_F(WholePath, JobsReadWeightsThatTheyUse) {
     words.insert(words.end(),
                  {"--output", at("out.h5"), "--force", "--quiet", "--report", at("report.json")});
     run(words);
-    const auto report = Json::parse(read_bytes(at("report.json")));
+    const auto report = Json::parse(read_file(at("report.json")));
     EXPECT_EQ(report["graph"]["weighted"], true);
     return report["bytes"]["read"].get<std::uint64_t>();
   };

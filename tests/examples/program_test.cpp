@@ -26,7 +26,7 @@ class Example : public testing::Test {
     return stat::make_undirected(vertices, std::move(edges), false);
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Example, NonBacktrackingWalkPrintsWalks) {

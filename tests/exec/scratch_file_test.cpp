@@ -8,16 +8,15 @@
 #include <span>
 
 #include "engine/core/error.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::test {
 namespace {
 
 class ScratchMemoryTest : public testing::Test {
  protected:
-  ScratchMemoryTest() { std::filesystem::create_directory(folder_); }
-  ~ScratchMemoryTest() override { std::filesystem::remove_all(folder_); }
-
-  const std::string folder_ = testing::TempDir() + "scratch_memory_test";
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path().string();
 };
 
 TEST_F(ScratchMemoryTest, KeepsWhatIsWritten) {

@@ -174,14 +174,14 @@ inline std::string checksum_of_npy(const std::string& folder) {
   }
   std::sort(files.begin(), files.end());
   Fnv sum;
-  for (const auto& file : files) sum.add_text(file.filename().string()), sum.add_text(read_bytes(file));
+  for (const auto& file : files) sum.add_text(file.filename().string()), sum.add_text(read_file(file));
   return sum.text();
 }
 
 /// The checksum of a result in any form.
 inline std::string checksum_of_result(const std::string& path) {
   if (std::filesystem::is_directory(path)) return checksum_of_npy(path);
-  const std::string bytes = read_bytes(path);
+  const std::string bytes = read_file(path);
   if (bytes.starts_with("\x89HDF")) return checksum_of_h5(path);
   Fnv sum;
   sum.add_text(bytes);

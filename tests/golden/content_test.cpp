@@ -30,7 +30,7 @@ class Content : public testing::Test {
     return checksum_of_result(path);
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Content, IsFnv) {

@@ -130,7 +130,7 @@ class GoldenTest : public testing::TestWithParam<std::string> {
   }
 
   std::filesystem::path before_ = std::filesystem::current_path();
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 class Golden : public GoldenTest {};

@@ -26,7 +26,7 @@ class DeviceCheck : public testing::Test {
 
   static auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(DeviceCheck, TheHostIsTakenSilentlyWithoutAGpu) {

@@ -58,7 +58,7 @@ class GpuGenerate : public OnGpu {
     }
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(GpuGenerate, MakesTheHostsFilesOfSmallGraphs) {

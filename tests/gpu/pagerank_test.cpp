@@ -44,7 +44,7 @@ TEST(GpuPageRank, OfEdgesThatComeLateIsThatOfTheWholeGraph) {
   rules.undirected = true;
   const Graph graph = bench::generate_graph({io::GraphKind::rmat, brief() ? 10u : 19u, 24}, rules);
   const TemporaryFolder folder;
-  const std::string path = folder.file("graph.h5");
+  const std::string path = folder / "graph.h5";
   io::write_graph(path, graph, false);
   pagerank::Options few;
   few.max_iterations = 3;

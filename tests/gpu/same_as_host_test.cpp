@@ -83,7 +83,7 @@ TEST(SameAsHostLarge, EdgesThatComeLateAreAllThere) {
     const Graph graph = bench::generate_graph({io::GraphKind::rmat, scale, 40}, rules);
     EXPECT_EQ(graph.edges() * 8 >= 64u << 20, scale == 18) << "on one side of what is worth threads";
     const TemporaryFolder folder;
-    const std::string path = folder.file("graph.h5");
+    const std::string path = folder / "graph.h5";
     io::write_graph(path, graph, false);
     const Graph coming = io::begin_reading(path, {}, 4);
 

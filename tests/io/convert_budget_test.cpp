@@ -43,7 +43,7 @@ TEST_F(ConvertBudget, ExternalSortWritesTheBytesThatMemoryDoes) {
     EXPECT_GT(external.sort_runs, 1u);
     EXPECT_EQ(whole.duplicates, external.duplicates);
     EXPECT_EQ(whole.checksum, external.checksum);
-    ASSERT_TRUE(bytes_of(path("memory.h5")) == bytes_of(path("external.h5"))) << bits;
+    ASSERT_TRUE(test::read_file(path("memory.h5")) == test::read_file(path("external.h5"))) << bits;
     EXPECT_EQ(files(), 2u);
   }
 }
@@ -110,7 +110,7 @@ TEST_F(ConvertBudget, BytesDoNotDependOnThreadsOrBatches) {
 
   convert_edges(edges, "three.h5", options, 999);
 
-  EXPECT_TRUE(bytes_of(path("one.h5")) == bytes_of(path("three.h5")));
+  EXPECT_TRUE(test::read_file(path("one.h5")) == test::read_file(path("three.h5")));
 }
 
 TEST_F(ConvertBudget, ChargesNoMoreThanItMay) {
@@ -165,7 +165,7 @@ TEST_F(ConvertBudget, SparseIdsBeyondTheBudgetAreRankedInPieces) {
 
   EXPECT_TRUE(whole.compacted);
   EXPECT_EQ(pieces.unused_ids, whole.unused_ids);
-  EXPECT_TRUE(bytes_of(path("memory.h5")) == bytes_of(path("pieces.h5")));
+  EXPECT_TRUE(test::read_file(path("memory.h5")) == test::read_file(path("pieces.h5")));
   EXPECT_EQ(files(), 2u);
 }
 

@@ -20,6 +20,7 @@
 #include "io/convert/convert.hpp"
 #include "io/convert/uniform_weight.hpp"
 #include "io/graph_file/graph_file.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::io {
 
@@ -148,25 +149,11 @@ inline void expect_rows(const Csr& csr, const std::vector<std::vector<ReferenceE
 /// A folder for each test, removed afterwards.
 class ConvertTest : public testing::Test {
  protected:
-  ConvertTest() {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("sluice-convert-" + std::to_string(std::random_device{}()) +
-               testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  ~ConvertTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
-  }
-  static std::string bytes_of(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  std::string path(const std::string& name) const { return folder_ / name; }
+  std::size_t files() const { return folder_.entries(); }
 
  private:
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 }  // namespace sluice::io

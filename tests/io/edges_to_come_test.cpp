@@ -53,7 +53,7 @@ class EdgesToComeTest : public testing::TestWithParam<unsigned> {
   void SetUp() override { write_graph(path, expected(), false); }
 
   test::TemporaryFolder folder;
-  std::string path = folder.file("graph.h5");
+  std::string path = folder / "graph.h5";
 };
 
 TEST_P(EdgesToComeTest, EachListIsUsedOnceAndWhole) {

@@ -36,7 +36,7 @@ class ColdFile {
     file.sync();
     ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
   }
-  std::string path() const { return folder_.file("bytes"); }
+  std::string path() const { return folder_ / "bytes"; }
   const std::string& content() const { return content_; }
 
   void expect_read(const FileBytes& file, std::uint64_t offset, std::uint64_t bytes) const {
@@ -161,8 +161,8 @@ TEST(FileBytes, AReadAheadLeavesTheFileInTheCache) {
 /// Opening a pipe without a writer would block forever, and so would this test.
 TEST(FileBytes, AReadAheadLeavesAloneWhatIsNoFile) {
   const TemporaryFolder folder;
-  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
-  const ReadAhead pipe(folder.file("pipe")), none(folder.file("absent")), directory(folder.file(""));
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const ReadAhead pipe(folder / "pipe"), none(folder / "absent"), directory(folder / "");
 }
 
 /// If memory cannot hold a thread's block, the thread reads through the cache.

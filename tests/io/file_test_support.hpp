@@ -1,4 +1,4 @@
-// Helpers of file tests: a temporary folder, reads of whole files, and error messages.
+// Helpers of file tests: a temporary folder, error messages, and what is read in HDF5 files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,37 +13,9 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::test {
-
-/// A new folder, removed with its contents.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "sluice-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-inline void write_file(const std::string& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
 
 /// The message of the E that `action` throws; otherwise a text that fails any comparison.
 template <class E, class Action>

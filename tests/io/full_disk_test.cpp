@@ -31,7 +31,7 @@ class FullDisk : public ::testing::TestWithParam<ResultFormat> {
   }
 
   TemporaryFolder folder;
-  std::string place = folder.file("disk");
+  std::string place = folder / "disk";
   bool mounted = false;
 };
 
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(ResultFormats, FullDisk,
 
 TEST(GraphOnFullDiskTest, IsReportedBeforeTheWork) {
   const TemporaryFolder folder;
-  const std::string place = folder.file("disk");
+  const std::string place = folder / "disk";
   std::filesystem::create_directory(place);
   if (::mount("none", place.c_str(), "tmpfs", 0, "size=1m") != 0)
     GTEST_SKIP() << "no permission to mount a tmpfs";

@@ -31,14 +31,13 @@ TEST_F(GraphCheckTest, SeveralChecksumBlocksAndThreads) {
   graph.out.targets = HostArray<Vertex>(kEdges);
   std::fill(graph.out.targets.begin(), graph.out.targets.end(), 1);
   graph.out.targets[kEdges - 1] = 2;
-  write_graph(folder.file("big.h5"), graph, false);
+  write_graph(folder / "big.h5", graph, false);
 
-  EXPECT_EQ(values(read_graph(folder.file("big.h5"), {}, 3).out.targets), values(graph.out.targets));
-  EXPECT_NO_THROW(check_graph(folder.file("big.h5"), 3));
-  poke(folder.file("big.h5"), dataset_offset(folder.file("big.h5"), "/out/indices") + (9u << 20),
-       std::uint8_t{3});
-  EXPECT_EQ(message_of<InputError>([&] { check_graph(folder.file("big.h5"), 3); }),
-            folder.file("big.h5") +
+  EXPECT_EQ(values(read_graph(folder / "big.h5", {}, 3).out.targets), values(graph.out.targets));
+  EXPECT_NO_THROW(check_graph(folder / "big.h5", 3));
+  poke(folder / "big.h5", dataset_offset(folder / "big.h5", "/out/indices") + (9u << 20), std::uint8_t{3});
+  EXPECT_EQ(message_of<InputError>([&] { check_graph(folder / "big.h5", 3); }),
+            folder / "big.h5" +
                 ": dataset /out/indices: the checksum of bytes 8388608 to 11999999 does not match: the "
                 "file is damaged; convert the graph again");
 }

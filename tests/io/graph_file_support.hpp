@@ -95,7 +95,7 @@ class GraphFileTest : public ::testing::Test {
   }
 
   TemporaryFolder folder;
-  std::string path = folder.file("graph.h5");
+  std::string path = folder / "graph.h5";
 };
 
 }  // namespace sluice::test

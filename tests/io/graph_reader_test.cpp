@@ -55,13 +55,13 @@ TEST_F(GraphReaderTest, LeavesInTheFileWhatIsNotAskedFor) {
 // ---- files that cannot be opened
 
 TEST_F(GraphReaderTest, MissingFile) {
-  EXPECT_EQ(message_of<InputError>([&] { read_graph(folder.file("none.h5")); }),
-            folder.file("none.h5") + ": No such file or directory");
+  EXPECT_EQ(message_of<InputError>([&] { read_graph(folder / "none.h5"); }),
+            folder / "none.h5" + ": No such file or directory");
 }
 
 TEST_F(GraphReaderTest, FolderIsNoFile) {
-  EXPECT_EQ(message_of<InputError>([&] { read_graph(folder.file(".")); }),
-            folder.file(".") + " is a folder, not a graph file");
+  EXPECT_EQ(message_of<InputError>([&] { read_graph(folder / "."); }),
+            folder / "." + " is a folder, not a graph file");
 }
 
 TEST_F(GraphReaderTest, UnreadableFile) {
@@ -103,11 +103,11 @@ TEST_F(GraphReaderTest, LockedFileNamesTheSetting) {
   const bool locks = test::python_has("h5py") && test::run_python(script, path) == 0;
   H5Fclose(writer);
   if (!locks) GTEST_SKIP() << "no locks here, or no h5py to see them";
-  test::write_file(folder.file("hold.py"),
+  test::write_file(folder / "hold.py",
                    "import fcntl, sys, time\nf = open(sys.argv[1], 'r+')\nfcntl.flock(f, fcntl.LOCK_EX)\n"
                    "print('held', flush=True)\ntime.sleep(20)\n");
-  FILE* const holder = ::popen(
-      ("exec /usr/bin/python3 " + folder.file("hold.py") + " " + path + " & echo $!; wait").c_str(), "r");
+  FILE* const holder =
+      ::popen(("exec /usr/bin/python3 " + folder / "hold.py" + " " + path + " & echo $!; wait").c_str(), "r");
   int pid = 0;
   char word[16] = {};
   ASSERT_EQ(std::fscanf(holder, "%d %15s", &pid, word), 2);

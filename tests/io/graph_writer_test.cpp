@@ -41,21 +41,21 @@ TEST_F(GraphWriterTest, ReturnsWhatWasWritten) {
 TEST_F(GraphWriterTest, EmptyAndUnweightedGraphsRoundTrip) {
   Graph empty;
   empty.out = rows({0}, {});
-  write_graph(folder.file("empty.h5"), empty, false);
-  write_graph(folder.file("path.h5"), undirected_path(), false);
+  write_graph(folder / "empty.h5", empty, false);
+  write_graph(folder / "path.h5", undirected_path(), false);
 
-  EXPECT_EQ(read_graph(folder.file("empty.h5")).vertices(), 0u);
-  EXPECT_NO_THROW(check_graph(folder.file("empty.h5")));
-  const Graph graph = read_graph(folder.file("path.h5"));
+  EXPECT_EQ(read_graph(folder / "empty.h5").vertices(), 0u);
+  EXPECT_NO_THROW(check_graph(folder / "empty.h5"));
+  const Graph graph = read_graph(folder / "path.h5");
   EXPECT_FALSE(graph.directed);
   EXPECT_TRUE(graph.out.weights.empty());
-  EXPECT_NO_THROW(check_graph(folder.file("path.h5")));
+  EXPECT_NO_THROW(check_graph(folder / "path.h5"));
 }
 
 TEST_F(GraphWriterTest, BytesDoNotDependOnThePieces) {
   const Graph graph = full_graph();
   GraphInfo info = read_graph_info(path);
-  GraphWriter writer(folder.file("pieces.h5"), info, false);
+  GraphWriter writer(folder / "pieces.h5", info, false);
 
   for (const bool in : {true, false}) {
     const Csr& csr = in ? graph.in : graph.out;
@@ -68,7 +68,7 @@ TEST_F(GraphWriterTest, BytesDoNotDependOnThePieces) {
   const std::uint64_t sum = writer.commit();
 
   EXPECT_EQ(sum, info.checksum);
-  EXPECT_TRUE(test::read_file(path) == test::read_file(folder.file("pieces.h5")));
+  EXPECT_TRUE(test::read_file(path) == test::read_file(folder / "pieces.h5"));
 }
 
 TEST_F(GraphWriterTest, InEdgesAndOriginDoNotChangeTheChecksum) {
@@ -76,9 +76,9 @@ TEST_F(GraphWriterTest, InEdgesAndOriginDoNotChangeTheChecksum) {
   graph.in = Csr();
   graph.origin = "elsewhere";
 
-  EXPECT_EQ(write_graph(folder.file("other.h5"), graph, false), read_graph_info(path).checksum);
+  EXPECT_EQ(write_graph(folder / "other.h5", graph, false), read_graph_info(path).checksum);
   graph.out.weights[0] = 0.25f;
-  EXPECT_NE(write_graph(folder.file("third.h5"), graph, false), read_graph_info(path).checksum);
+  EXPECT_NE(write_graph(folder / "third.h5", graph, false), read_graph_info(path).checksum);
 }
 
 TEST_F(GraphWriterTest, IncompleteDatasetsAreNotCommitted) {
@@ -86,11 +86,10 @@ TEST_F(GraphWriterTest, IncompleteDatasetsAreNotCommitted) {
   info.vertices = 3;
   info.edges = 1;
   {
-    GraphWriter writer(folder.file("half.h5"), info, false);
+    GraphWriter writer(folder / "half.h5", info, false);
     writer.append_offsets(std::vector<EdgeIndex>{0, 1, 1});
-    EXPECT_EQ(
-        message_of<RunError>([&] { writer.commit(); }),
-        "internal error: " + folder.file("half.h5") + ": dataset /out/indptr holds 3 of its 4 elements");
+    EXPECT_EQ(message_of<RunError>([&] { writer.commit(); }),
+              "internal error: " + folder / "half.h5" + ": dataset /out/indptr holds 3 of its 4 elements");
     EXPECT_THROW(writer.append_targets(std::vector<Vertex>{1, 2}), RunError);
     EXPECT_THROW(writer.append_weights(std::vector<float>{1}), RunError);
   }
@@ -105,7 +104,7 @@ TEST_F(GraphWriterTest, ExistingFileNeedsForce) {
 
 TEST_F(GraphWriterTest, ScipyLoadsIt) {
   if (!test::python_has("h5py, scipy.sparse")) GTEST_SKIP() << "no h5py and SciPy";
-  write_graph(folder.file("path.h5"), undirected_path(), false);
+  write_graph(folder / "path.h5", undirected_path(), false);
   const std::string load =
       "import sys, h5py, numpy as np, scipy.sparse as sp; f = h5py.File(sys.argv[1], 'r'); g = f['out'];"
       "assert g.attrs['encoding-type'] == 'csr_matrix' and g.attrs['encoding-version'] == '0.1.0';"
@@ -118,7 +117,7 @@ TEST_F(GraphWriterTest, ScipyLoadsIt) {
       0);
   EXPECT_EQ(test::run_python(load + "assert (m == np.array([[0,1,0],[1,0,1],[0,1,0]])).all();"
                                     "assert g['data'].id.get_storage_size() == 0",
-                             folder.file("path.h5")),
+                             folder / "path.h5"),
             0);
 }
 

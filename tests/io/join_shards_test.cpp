@@ -29,7 +29,7 @@ TEST(JoinShards, NeedsOneOpenAtATime) {
   std::vector<ShardFile> shards;
   for (std::int32_t i = 0; i < kShards; ++i) {
     const std::string name = std::to_string(i) + ".h5";
-    shards.push_back({folder.file(name), name});
+    shards.push_back({folder / name, name});
     const auto writer = make_result_writer(shards.back().path, ResultFormat::h5, false, {});
     const int values = writer->declare("values", ElementType::i32, {});
     const int offsets = writer->declare("offsets", ElementType::i64, {});
@@ -44,7 +44,7 @@ TEST(JoinShards, NeedsOneOpenAtATime) {
   const rlimit few{static_cast<rlim_t>(kShards / 2), usual.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
 
-  const std::string joined = folder.file("joined.h5");
+  const std::string joined = folder / "joined.h5";
   EXPECT_NO_THROW(join_shards(joined, joined, shards, {}, {"offsets"}));
 
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);

@@ -53,26 +53,26 @@ using test::write_file;
 
 TEST(OutputFileTest, AppearsOnlyAtCommit) {
   const TemporaryFolder folder;
-  OutputFile output(folder.file("a"), false);
+  OutputFile output(folder / "a", false);
   write_file(output.temporary(), "content");
 
-  EXPECT_FALSE(std::filesystem::exists(folder.file("a")));
+  EXPECT_FALSE(std::filesystem::exists(folder / "a"));
   output.commit();
 
-  EXPECT_EQ(read_file(folder.file("a")), "content");
+  EXPECT_EQ(read_file(folder / "a"), "content");
   EXPECT_EQ(folder.entries(), 1u);
 }
 
 /// Processes of different containers may share an id, and namespaces of different machines too.
 TEST(OutputFileTest, TemporaryLiesBesideAndNamesHostNamespaceAndProcess) {
   const TemporaryFolder folder;
-  const OutputFile output(folder.file("a"), false);
+  const OutputFile output(folder / "a", false);
 
   char host[256] = {};
   struct stat space {};
   ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
   ASSERT_EQ(::stat("/proc/self/ns/pid", &space), 0);
-  const std::string known = folder.file("a") + ".partial-" + host + "-" + std::to_string(space.st_ino) + "-" +
+  const std::string known = folder / "a" + ".partial-" + host + "-" + std::to_string(space.st_ino) + "-" +
                             std::to_string(::getpid()) + "-";
   EXPECT_TRUE(output.temporary().starts_with(known)) << output.temporary();
   EXPECT_EQ(output.temporary().size(), known.size() + 16);
@@ -81,28 +81,28 @@ TEST(OutputFileTest, TemporaryLiesBesideAndNamesHostNamespaceAndProcess) {
 TEST(OutputFileTest, NamesOfAnyLengthHaveATemporary) {
   const TemporaryFolder folder;
   const std::string name(255, 'n'), other = std::string(254, 'n') + "m";
-  OutputFile first(folder.file(name), false), second(folder.file(other), false);
+  OutputFile first(folder / name, false), second(folder / other, false);
   write_file(first.temporary(), "first");
   first.commit();
   second.commit();
 
-  EXPECT_EQ(read_file(folder.file(name)), "first");
-  EXPECT_EQ(read_file(folder.file(other)), "");
+  EXPECT_EQ(read_file(folder / name), "first");
+  EXPECT_EQ(read_file(folder / other), "");
 }
 
 TEST(OutputFileTest, ATemporaryOfTheSameNameIsLeftAlone) {
   const TemporaryFolder folder;
-  const std::string name = OutputFile::temporary_of(folder.file("a"), temporary_tag());
+  const std::string name = OutputFile::temporary_of(folder / "a", temporary_tag());
   write_file(name, "another's");
 
-  EXPECT_THROW(OutputFile(folder.file("a"), true), RunError);
+  EXPECT_THROW(OutputFile(folder / "a", true), RunError);
   EXPECT_EQ(read_file(name), "another's");
 }
 
 TEST(OutputFileTest, VanishesWithoutCommit) {
   const TemporaryFolder folder;
   {
-    OutputFile file(folder.file("a"), false), other(folder.file("b"), false, true);
+    OutputFile file(folder / "a", false), other(folder / "b", false, true);
     write_file(other.temporary() + "/x.npy", "x");
     const OutputFile moved(std::move(file));
     EXPECT_EQ(folder.entries(), 2u);
@@ -112,15 +112,15 @@ TEST(OutputFileTest, VanishesWithoutCommit) {
 
 TEST(OutputFileTest, ExistingFileNeedsForce) {
   const TemporaryFolder folder;
-  write_file(folder.file("a"), "old");
+  write_file(folder / "a", "old");
 
-  EXPECT_EQ(message_of<UsageError>([&] { OutputFile(folder.file("a"), false); }),
-            folder.file("a") + " exists: use --force to replace it");
-  OutputFile output(folder.file("a"), true);
+  EXPECT_EQ(message_of<UsageError>([&] { OutputFile(folder / "a", false); }),
+            folder / "a" + " exists: use --force to replace it");
+  OutputFile output(folder / "a", true);
   write_file(output.temporary(), "new");
-  EXPECT_EQ(read_file(folder.file("a")), "old");
+  EXPECT_EQ(read_file(folder / "a"), "old");
   output.commit();
-  EXPECT_EQ(read_file(folder.file("a")), "new");
+  EXPECT_EQ(read_file(folder / "a"), "new");
 }
 
 /// Runs on file systems with the flags of renameat2, without them (as NFS), and without hard links.
@@ -136,69 +136,69 @@ INSTANTIATE_TEST_SUITE_P(OutputFileTest, AnyFileSystem,
 
 TEST_P(AnyFileSystem, WhatAppearsMeanwhileIsKept) {
   for (const bool folder : {false, true}) {
-    OutputFile onto_file(folder_.file("a"), false, folder), onto_folder(folder_.file("b"), false, folder);
-    write_file(folder_.file("a"), "another's");
-    std::filesystem::create_directory(folder_.file("b"));
-    write_file(folder_.file("b/walks.npy"), "another's");
+    OutputFile onto_file(folder_ / "a", false, folder), onto_folder(folder_ / "b", false, folder);
+    write_file(folder_ / "a", "another's");
+    std::filesystem::create_directory(folder_ / "b");
+    write_file(folder_ / "b/walks.npy", "another's");
 
     EXPECT_THROW(onto_file.commit(), UsageError);
     EXPECT_THROW(onto_folder.commit(), UsageError);
-    EXPECT_EQ(read_file(folder_.file("a")), "another's");
-    EXPECT_EQ(read_file(folder_.file("b/walks.npy")), "another's");
-    std::filesystem::remove(folder_.file("a"));
-    std::filesystem::remove_all(folder_.file("b"));
+    EXPECT_EQ(read_file(folder_ / "a"), "another's");
+    EXPECT_EQ(read_file(folder_ / "b/walks.npy"), "another's");
+    std::filesystem::remove(folder_ / "a");
+    std::filesystem::remove_all(folder_ / "b");
   }
   EXPECT_EQ(folder_.entries(), 0u);
 }
 
 TEST_P(AnyFileSystem, WhatIsFreeIsTaken) {
-  OutputFile file(folder_.file("a"), false), results(folder_.file("b"), false, true);
+  OutputFile file(folder_ / "a", false), results(folder_ / "b", false, true);
   write_file(file.temporary(), "content");
   write_file(results.temporary() + "/walks.npy", "content");
   file.commit();
   results.commit();
 
-  EXPECT_EQ(read_file(folder_.file("a")), "content");
-  EXPECT_EQ(read_file(folder_.file("b/walks.npy")), "content");
+  EXPECT_EQ(read_file(folder_ / "a"), "content");
+  EXPECT_EQ(read_file(folder_ / "b/walks.npy"), "content");
   EXPECT_EQ(folder_.entries(), 2u);
 }
 
 TEST_P(AnyFileSystem, ForceReplacesFolders) {
   for (const char* content : {"1", "2"}) {
-    OutputFile output(folder_.file("r"), true, true);
+    OutputFile output(folder_ / "r", true, true);
     write_file(output.temporary() + "/walks.npy", content);
     output.commit();
-    EXPECT_EQ(read_file(folder_.file("r/walks.npy")), content);
+    EXPECT_EQ(read_file(folder_ / "r/walks.npy"), content);
   }
   EXPECT_EQ(folder_.entries(), 1u);
 }
 
 TEST(OutputFileTest, AFailedSwapGivesTheOldResultsTheirNameBack) {
   const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.file("r"));
-  write_file(folder.file("r/walks.npy"), "old");
+  std::filesystem::create_directory(folder / "r");
+  write_file(folder / "r/walks.npy", "old");
   {
-    OutputFile output(folder.file("r"), true, true);
+    OutputFile output(folder / "r", true, true);
     lacks = {.flags = true, .failing_rename = 2};
-    EXPECT_EQ(message_of<RunError>([&] { output.commit(); }), folder.file("r") + ": Input/output error");
+    EXPECT_EQ(message_of<RunError>([&] { output.commit(); }), folder / "r" + ": Input/output error");
     lacks = {};
   }
 
-  EXPECT_EQ(read_file(folder.file("r/walks.npy")), "old");
+  EXPECT_EQ(read_file(folder / "r/walks.npy"), "old");
   EXPECT_EQ(folder.entries(), 1u);
 }
 
 /// The folder's entry could not be synced, but the file exists.
 TEST(OutputFileTest, AFolderThatMayOnlyBeWrittenIsNoFailure) {
   const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.file("closed"));
-  ASSERT_EQ(::chmod(folder.file("closed").c_str(), 0333), 0);
-  ASSERT_EQ(::chmod(std::filesystem::path(folder.file("closed")).parent_path().c_str(), 0755), 0);
+  std::filesystem::create_directory(folder / "closed");
+  ASSERT_EQ(::chmod((folder / "closed").c_str(), 0333), 0);
+  ASSERT_EQ(::chmod(std::filesystem::path(folder / "closed").parent_path().c_str(), 0755), 0);
   const pid_t writer = ::fork();
   if (writer == 0) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(2);
     try {
-      OutputFile(folder.file("closed/a"), false).commit();
+      OutputFile(folder / "closed/a", false).commit();
     } catch (const Error&) {
       ::_exit(1);
     }
@@ -208,23 +208,23 @@ TEST(OutputFileTest, AFolderThatMayOnlyBeWrittenIsNoFailure) {
   ASSERT_EQ(::waitpid(writer, &status, 0), writer);
 
   EXPECT_EQ(status, 0);
-  EXPECT_TRUE(std::filesystem::exists(folder.file("closed/a")));
-  ::chmod(folder.file("closed").c_str(), 0777);
+  EXPECT_TRUE(std::filesystem::exists(folder / "closed/a"));
+  ::chmod((folder / "closed").c_str(), 0777);
 }
 
 TEST(OutputFileTest, MissingFolder) {
   const TemporaryFolder folder;
-  EXPECT_EQ(message_of<RunError>([&] { OutputFile(folder.file("none/a"), false); }),
-            folder.file("none/a") + ": No such file or directory");
+  EXPECT_EQ(message_of<RunError>([&] { OutputFile(folder / "none/a", false); }),
+            folder / "none/a" + ": No such file or directory");
 }
 
 TEST(OutputFileTest, FolderWithoutPermission) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.file("closed"));
-  ::chmod(folder.file("closed").c_str(), 0555);
-  EXPECT_EQ(message_of<RunError>([&] { OutputFile(folder.file("closed/a"), false); }),
-            folder.file("closed/a") + ": Permission denied");
+  std::filesystem::create_directory(folder / "closed");
+  ::chmod((folder / "closed").c_str(), 0555);
+  EXPECT_EQ(message_of<RunError>([&] { OutputFile(folder / "closed/a", false); }),
+            folder / "closed/a" + ": Permission denied");
 }
 
 TEST(OutputFileTest, EmptyName) {
@@ -234,33 +234,33 @@ TEST(OutputFileTest, EmptyName) {
 TEST(OutputFileTest, FoldersReplaceFoldersOfResultsAndFiles) {
   const TemporaryFolder folder;
   for (const char* content : {"1", "2"}) {
-    OutputFile output(folder.file("r/"), true, true);
+    OutputFile output(folder / "r/", true, true);
     write_file(output.temporary() + "/walks.npy", content);
     output.commit();
-    EXPECT_EQ(read_file(folder.file("r/walks.npy")), content);
+    EXPECT_EQ(read_file(folder / "r/walks.npy"), content);
   }
   {
-    OutputFile file(folder.file("r"), true);
+    OutputFile file(folder / "r", true);
     write_file(file.temporary(), "file");
     file.commit();
-    EXPECT_EQ(read_file(folder.file("r")), "file");
+    EXPECT_EQ(read_file(folder / "r"), "file");
   }
-  OutputFile(folder.file("r"), true, true).commit();
-  EXPECT_TRUE(std::filesystem::is_directory(folder.file("r")));
+  OutputFile(folder / "r", true, true).commit();
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "r"));
   EXPECT_EQ(folder.entries(), 1u);
 }
 
 TEST(OutputFileTest, ForceSparesFoldersOfOtherThings) {
   const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.file("home"));
-  write_file(folder.file("home/letter.txt"), "dear");
+  std::filesystem::create_directory(folder / "home");
+  write_file(folder / "home/letter.txt", "dear");
 
   EXPECT_EQ(
-      message_of<UsageError>([&] { OutputFile(folder.file("home"), true, true); }),
-      folder.file("home") +
+      message_of<UsageError>([&] { OutputFile(folder / "home", true, true); }),
+      folder / "home" +
           " is a folder that holds more than results (letter.txt): choose another name, or remove it first");
-  EXPECT_THROW(OutputFile(folder.file("home"), true), UsageError);
-  EXPECT_EQ(read_file(folder.file("home/letter.txt")), "dear");
+  EXPECT_THROW(OutputFile(folder / "home", true), UsageError);
+  EXPECT_EQ(read_file(folder / "home/letter.txt"), "dear");
 }
 
 TEST(OutputFileTest, ForceSparesDevices) {
@@ -277,15 +277,15 @@ TEST(DescriptorTest, FullDeviceIsReportedUnderTheUsersName) {
 
 TEST(DescriptorTest, ReadsUpToTheEnd) {
   const TemporaryFolder folder;
-  write_file(folder.file("a"), "12345");
+  write_file(folder / "a", "12345");
   std::byte held[8];
-  EXPECT_EQ(Descriptor(folder.file("a"), O_RDONLY).read_at(held, 2), 3u);
+  EXPECT_EQ(Descriptor(folder / "a", O_RDONLY).read_at(held, 2), 3u);
   EXPECT_EQ(held[0], std::byte{'3'});
 }
 
 TEST(DescriptorTest, ScratchHasNoName) {
   const TemporaryFolder folder;
-  const Descriptor scratch = open_scratch(folder.file("a"), "a");
+  const Descriptor scratch = open_scratch(folder / "a", "a");
   EXPECT_TRUE(static_cast<bool>(scratch));
   EXPECT_EQ(folder.entries(), 0u);
 }

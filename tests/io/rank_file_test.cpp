@@ -29,10 +29,10 @@ class RankFileTest : public testing::Test {
 
   /// Writes a file that shows two shards as one.
   std::string write_shards() const {
-    const std::vector<io::ShardFile> shards{{folder_.file("0.h5"), "0.h5"}, {folder_.file("1.h5"), "1.h5"}};
+    const std::vector<io::ShardFile> shards{{folder_ / "0.h5", "0.h5"}, {folder_ / "1.h5", "1.h5"}};
     write(shards[0].path, {0.5, 0.25});
     write(shards[1].path, {0.125, 0.0625, 0, 1});
-    const std::string joined = folder_.file("joined.h5");
+    const std::string joined = folder_ / "joined.h5";
     join_shards(joined, joined, shards, attributes_, {});
     return joined;
   }
@@ -45,7 +45,7 @@ class RankFileTest : public testing::Test {
                                                {"norm", "linf"},
                                                {"tolerance", 1e-10}};
   const TemporaryFolder folder_;
-  const std::string path_ = folder_.file("ranks.h5");
+  const std::string path_ = folder_ / "ranks.h5";
 };
 
 TEST_F(RankFileTest, HoldsTheRulesOfItsRanks) {
@@ -89,10 +89,10 @@ TEST_F(RankFileTest, TakesNamesOfManyShards) {
   std::vector<io::ShardFile> shards;
   for (std::uint64_t i = 0; i < kShards; ++i) {
     const std::string name = std::to_string(i) + ".h5";
-    shards.push_back({folder_.file(name), aside + name});
+    shards.push_back({folder_ / name, aside + name});
     write(shards.back().path, {static_cast<double>(i)});
   }
-  const std::string joined = folder_.file("joined.h5");
+  const std::string joined = folder_ / "joined.h5";
   join_shards(joined, joined, shards, attributes_, {});
   const io::RankFile found = io::read_rank_file(joined, kShards);
   for (std::uint64_t i = 0; i < kShards; ++i) ASSERT_EQ(found.ranks[i], static_cast<double>(i));
@@ -100,10 +100,10 @@ TEST_F(RankFileTest, TakesNamesOfManyShards) {
 
 TEST_F(RankFileTest, NamesAShardThatIsMissing) {
   const std::string joined = write_shards();
-  std::filesystem::remove(folder_.file("1.h5"));
+  std::filesystem::remove(folder_ / "1.h5");
   EXPECT_TRUE(message_of<InputError>([&] {
                 io::read_rank_file(joined, kVertices);
-              }).starts_with(joined + ": its shard " + folder_.file("1.h5") + " is missing; "));
+              }).starts_with(joined + ": its shard " + folder_ / "1.h5" + " is missing; "));
 }
 
 TEST_F(RankFileTest, NoChangedByteOfAFileOfShardsCrashesTheLibrary) {

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "cli/process.hpp"
 #include "engine/core/error.hpp"
 #include "io/convert/convert.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "io/real_graph_counts.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::test {
 
@@ -22,7 +22,7 @@ void for_each_real_graph(std::uint64_t most_edges, int fewest, const Rule& rule,
   const std::filesystem::path data = paths::kSharedData;
   const nlohmann::json counts = real_graph_counts();
   REQUIRE_REAL_GRAPHS(counts);
-  const Folder folder;
+  const TemporaryFolder folder;
   int compared = 0;
 
   for (const auto& [name, entry] : counts.items()) {

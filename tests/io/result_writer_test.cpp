@@ -57,7 +57,7 @@ std::vector<T> read_h5(const std::string& path, const char* name, hid_t type) {
 
 TEST(H5ResultsTest, HoldsWhatWasAppended) {
   const TemporaryFolder folder;
-  const std::string path = folder.file("r.h5");
+  const std::string path = folder / "r.h5";
   write_all_types(*make_result_writer(path, ResultFormat::h5, false, kAttributes));
 
   EXPECT_EQ(read_h5<std::int32_t>(path, "walks", H5T_NATIVE_INT32),
@@ -80,7 +80,7 @@ TEST(H5ResultsTest, BytesDependOnTheDataAlone) {
   constexpr std::size_t kRows = 400'000;  // several chunks of both datasets
   const std::vector<std::int64_t> rows = counting(3 * kRows), column = counting(kRows);
   const auto write = [&](const std::string& name, std::size_t step, bool second_first) {
-    const auto writer = make_result_writer(folder.file(name), ResultFormat::h5, false, kAttributes);
+    const auto writer = make_result_writer(folder / name, ResultFormat::h5, false, kAttributes);
     const int walks = writer->declare("walks", ElementType::i64, {3});
     const int ends = writer->declare("ends", ElementType::i64, {});
     if (second_first) writer->append(ends, column.data(), kRows);
@@ -91,9 +91,9 @@ TEST(H5ResultsTest, BytesDependOnTheDataAlone) {
     }
     writer->commit();
     EXPECT_EQ(writer->bytes_written(), 4 * kRows * 8);
-    EXPECT_EQ(read_h5<std::int64_t>(folder.file(name), "walks", H5T_NATIVE_INT64), rows);
-    EXPECT_EQ(read_h5<std::int64_t>(folder.file(name), "ends", H5T_NATIVE_INT64), column);
-    return read_file(folder.file(name));
+    EXPECT_EQ(read_h5<std::int64_t>(folder / name, "walks", H5T_NATIVE_INT64), rows);
+    EXPECT_EQ(read_h5<std::int64_t>(folder / name, "ends", H5T_NATIVE_INT64), column);
+    return read_file(folder / name);
   };
 
   const std::string whole = write("whole", kRows, true);
@@ -112,7 +112,7 @@ TEST(H5ResultsTest, ColumnsStreamToBytesThatDependOnTheDataAlone) {
   std::vector<std::int64_t> ends(kRows + 1);
   std::iota(ends.begin(), ends.end(), 0);
   const auto write = [&](const std::string& name, std::size_t step) {
-    const auto writer = make_result_writer(folder.file(name), ResultFormat::h5, false, kAttributes);
+    const auto writer = make_result_writer(folder / name, ResultFormat::h5, false, kAttributes);
     const int pairs = writer->declare("pairs", ElementType::i64, {2});
     const int sevens = writer->declare("sevens", ElementType::i32, {});
     const int counts = writer->declare_offsets("offsets");
@@ -125,10 +125,10 @@ TEST(H5ResultsTest, ColumnsStreamToBytesThatDependOnTheDataAlone) {
     }
     EXPECT_EQ(writer->bytes_written(), 12u << 20) << "ten chunks of pairs, two of sevens";
     writer->commit();
-    EXPECT_EQ(read_h5<std::int64_t>(folder.file(name), "pairs", H5T_NATIVE_INT64), wide);
-    EXPECT_EQ(read_h5<std::int32_t>(folder.file(name), "sevens", H5T_NATIVE_INT32), narrow);
-    EXPECT_EQ(read_h5<std::int64_t>(folder.file(name), "offsets", H5T_NATIVE_INT64), ends);
-    return read_file(folder.file(name));
+    EXPECT_EQ(read_h5<std::int64_t>(folder / name, "pairs", H5T_NATIVE_INT64), wide);
+    EXPECT_EQ(read_h5<std::int32_t>(folder / name, "sevens", H5T_NATIVE_INT32), narrow);
+    EXPECT_EQ(read_h5<std::int64_t>(folder / name, "offsets", H5T_NATIVE_INT64), ends);
+    return read_file(folder / name);
   };
 
   const std::string whole = write("whole", kRows);
@@ -140,7 +140,7 @@ TEST(H5ResultsTest, ColumnsStreamToBytesThatDependOnTheDataAlone) {
 
 TEST(H5ResultsTest, ColumnsOfUnequalLengthAreAnError) {
   const TemporaryFolder folder;
-  const auto writer = make_result_writer(folder.file("r.h5"), ResultFormat::h5, false, {});
+  const auto writer = make_result_writer(folder / "r.h5", ResultFormat::h5, false, {});
   const int first = writer->declare("first", ElementType::i64, {});
   writer->declare("second", ElementType::i64, {});
   writer->set_columns(2);
@@ -152,23 +152,23 @@ TEST(H5ResultsTest, ColumnsOfUnequalLengthAreAnError) {
 TEST(H5ResultsTest, ExactlyFullChunks) {
   const TemporaryFolder folder;
   const std::vector<std::int64_t> values = counting(2 << 17);
-  const auto writer = make_result_writer(folder.file("r.h5"), ResultFormat::h5, false, {});
+  const auto writer = make_result_writer(folder / "r.h5", ResultFormat::h5, false, {});
   writer->append(writer->declare("a", ElementType::i64, {}), values.data(), values.size());
   writer->commit();
 
-  EXPECT_EQ(read_h5<std::int64_t>(folder.file("r.h5"), "a", H5T_NATIVE_INT64), values);
+  EXPECT_EQ(read_h5<std::int64_t>(folder / "r.h5", "a", H5T_NATIVE_INT64), values);
 }
 
 TEST(H5ResultsTest, PythonReadsItWithAttributes) {
   if (!test::python_has("h5py, numpy")) GTEST_SKIP() << "no h5py";
   const TemporaryFolder folder;
-  write_all_types(*make_result_writer(folder.file("r.h5"), ResultFormat::h5, false, kAttributes));
+  write_all_types(*make_result_writer(folder / "r.h5", ResultFormat::h5, false, kAttributes));
   EXPECT_EQ(test::run_python(
                 "import sys, h5py; f = h5py.File(sys.argv[1], 'r');"
                 "assert f['walks'].shape == (2, 3) and f['walks'].dtype == '<i4';"
                 "assert f['empty'].shape == (0, 2, 2) and f['walks'].maxshape[0] is None;"
                 "assert f.attrs['kind'] == 'uniform' and f.attrs['length'] == 80 and f.attrs['p'] == .5",
-                folder.file("r.h5")),
+                folder / "r.h5"),
             0);
 }
 
@@ -176,11 +176,11 @@ TEST(H5ResultsTest, PythonReadsItWithAttributes) {
 
 TEST(NpyResultsTest, NumpyLoadsIt) {
   const TemporaryFolder folder;
-  write_all_types(*make_result_writer(folder.file("r"), ResultFormat::npy, false, kAttributes));
-  const std::string walks = read_file(folder.file("r/walks.npy"));
+  write_all_types(*make_result_writer(folder / "r", ResultFormat::npy, false, kAttributes));
+  const std::string walks = read_file(folder / "r/walks.npy");
   EXPECT_EQ(walks.size(), 256u + 6 * 4);
   EXPECT_NE(walks.find("{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }"), walks.npos);
-  EXPECT_EQ(read_file(folder.file("r/attributes.json")),
+  EXPECT_EQ(read_file(folder / "r/attributes.json"),
             "{\n  \"kind\": \"uniform\",\n  \"length\": 80,\n  \"p\": 0.5\n}\n");
   EXPECT_EQ(folder.entries(), 1u);
   if (!test::python_has("numpy")) GTEST_SKIP() << "no NumPy";
@@ -190,7 +190,7 @@ TEST(NpyResultsTest, NumpyLoadsIt) {
                 "assert l('wide').tolist() == [2**40] and l('member').tolist() == [1, 0, 255];"
                 "assert l('belief').shape == (1, 2) and l('belief').dtype == np.float32;"
                 "assert l('rank').tolist() == [.1, np.inf] and l('empty').shape == (0, 2, 2)",
-                folder.file("r")),
+                folder / "r"),
             0);
 }
 
@@ -198,13 +198,13 @@ TEST(NpyResultsTest, BytesDoNotDependOnTheAppends) {
   const TemporaryFolder folder;
   const std::vector<std::int64_t> values = counting(300'000);
   for (const std::size_t step : {std::size_t{7}, std::size_t{100'000}, values.size()}) {
-    const auto writer = make_result_writer(folder.file("r"), ResultFormat::npy, true, {});
+    const auto writer = make_result_writer(folder / "r", ResultFormat::npy, true, {});
     const int dataset = writer->declare("a", ElementType::i64, {});
     for (std::size_t at = 0; at < values.size(); at += step) {
       writer->append(dataset, values.data() + at, std::min(step, values.size() - at));
     }
     writer->commit();
-    const std::string bytes = read_file(folder.file("r/a.npy"));
+    const std::string bytes = read_file(folder / "r/a.npy");
     ASSERT_EQ(bytes.size(), 256 + values.size() * 8);
     EXPECT_EQ(std::memcmp(bytes.data() + 256, values.data(), values.size() * 8), 0);
   }
@@ -214,27 +214,27 @@ TEST(NpyResultsTest, BytesDoNotDependOnTheAppends) {
 
 TEST(TextResultsTest, OneRowALine) {
   const TemporaryFolder folder;
-  const auto writer = make_result_writer(folder.file("w.txt"), ResultFormat::text, false, kAttributes);
+  const auto writer = make_result_writer(folder / "w.txt", ResultFormat::text, false, kAttributes);
   append<std::int32_t>(*writer, writer->declare("walks", ElementType::i32, {3}), {0, 1, 2, 3, -1, -1}, 2);
   writer->commit();
-  EXPECT_EQ(read_file(folder.file("w.txt")), "0 1 2\n3 -1 -1\n");
+  EXPECT_EQ(read_file(folder / "w.txt"), "0 1 2\n3 -1 -1\n");
   EXPECT_EQ(writer->bytes_written(), 14u);
 }
 
 TEST(TextResultsTest, PaddedRowsEndWhereTheyEnd) {
   const TemporaryFolder folder;
-  const auto writer = make_result_writer(folder.file("w.txt"), ResultFormat::text, false, {});
+  const auto writer = make_result_writer(folder / "w.txt", ResultFormat::text, false, {});
   const int narrow = writer->declare_padded("narrow", ElementType::i32, {3});
   const int wide = writer->declare_padded("wide", ElementType::i64, {2});
   append<std::int32_t>(*writer, narrow, {0, 1, 2, 3, -1, -1, -1, -1, -1}, 3);
   append<std::int64_t>(*writer, wide, {0xffffffff, -1, 4, 5}, 2);
   writer->commit();
-  EXPECT_EQ(read_file(folder.file("w.txt")), "# narrow\n0 1 2\n3\n\n# wide\n4294967295\n4 5\n");
+  EXPECT_EQ(read_file(folder / "w.txt"), "# narrow\n0 1 2\n3\n\n# wide\n4294967295\n4 5\n");
 }
 
 TEST(TextResultsTest, SeveralDatasetsFollowEachOtherWhateverTheOrder) {
   const TemporaryFolder folder;
-  const auto writer = make_result_writer(folder.file("w.txt"), ResultFormat::text, false, {});
+  const auto writer = make_result_writer(folder / "w.txt", ResultFormat::text, false, {});
   const int a = writer->declare("a", ElementType::f64, {}), b = writer->declare("b", ElementType::u8, {2});
   writer->declare("c", ElementType::i32, {});
   append<std::uint8_t>(*writer, b, {1, 2}, 1);
@@ -242,13 +242,13 @@ TEST(TextResultsTest, SeveralDatasetsFollowEachOtherWhateverTheOrder) {
   append<std::uint8_t>(*writer, b, {3, 4}, 1);
   append<double>(*writer, a, {1e300, -0.0, std::numeric_limits<double>::infinity()}, 3);
   writer->commit();
-  EXPECT_EQ(read_file(folder.file("w.txt")), "# a\n0.1\n1e+300\n-0\ninf\n# b\n1 2\n3 4\n# c\n");
+  EXPECT_EQ(read_file(folder / "w.txt"), "# a\n0.1\n1e+300\n-0\ninf\n# b\n1 2\n3 4\n# c\n");
 }
 
 TEST(TextResultsTest, ColumnsSideBySide) {
   const TemporaryFolder folder;
   const auto writer =
-      make_result_writer(folder.file("w.txt"), ResultFormat::text, false, {}, {"source", "target", "depth"});
+      make_result_writer(folder / "w.txt", ResultFormat::text, false, {}, {"source", "target", "depth"});
   const int depth = writer->declare("depth", ElementType::i32, {}),
             source = writer->declare("source", ElementType::i64, {});
   const int left_out = writer->declare("offsets", ElementType::i64, {});
@@ -259,13 +259,13 @@ TEST(TextResultsTest, ColumnsSideBySide) {
   append<std::int32_t>(*writer, depth, {1, 1, 2}, 3);
   append<std::int64_t>(*writer, target, {21, 22}, 2);
   writer->commit();
-  EXPECT_EQ(read_file(folder.file("w.txt")), "# source target depth\n10 20 1\n11 21 1\n12 22 2\n");
+  EXPECT_EQ(read_file(folder / "w.txt"), "# source target depth\n10 20 1\n11 21 1\n12 22 2\n");
 }
 
 TEST(TextResultsTest, ColumnsOfDifferentLengthAreRefused) {
   const TemporaryFolder folder;
   {
-    const auto writer = make_result_writer(folder.file("w.txt"), ResultFormat::text, false, {}, {"a", "b"});
+    const auto writer = make_result_writer(folder / "w.txt", ResultFormat::text, false, {}, {"a", "b"});
     append<std::uint8_t>(*writer, writer->declare("a", ElementType::u8, {}), {}, 0);
     EXPECT_THROW(writer->commit(), RunError) << "b was never declared";
   }
@@ -275,10 +275,10 @@ TEST(TextResultsTest, ColumnsOfDifferentLengthAreRefused) {
 TEST(TextResultsTest, LargeOutputPassesThroughTheBuffer) {
   const TemporaryFolder folder;
   const std::vector<std::int64_t> values = counting(500'000);
-  const auto writer = make_result_writer(folder.file("w.txt"), ResultFormat::text, false, {});
+  const auto writer = make_result_writer(folder / "w.txt", ResultFormat::text, false, {});
   writer->append(writer->declare("a", ElementType::i64, {5}), values.data(), values.size() / 5);
   writer->commit();
-  std::ifstream in(folder.file("w.txt"));
+  std::ifstream in(folder / "w.txt");
   std::vector<std::int64_t> read(std::istream_iterator<std::int64_t>(in), {});
   EXPECT_EQ(read, values);
 }
@@ -301,7 +301,7 @@ TEST_P(AllForms, NothingAppearsWithoutCommit) {
   const TemporaryFolder folder;
   const std::vector<std::int64_t> values = counting(300'000);
   {
-    const auto writer = make_result_writer(folder.file("r"), GetParam(), false, kAttributes);
+    const auto writer = make_result_writer(folder / "r", GetParam(), false, kAttributes);
     const int a = writer->declare("a", ElementType::i64, {}), b = writer->declare("b", ElementType::i64, {});
     writer->append(a, values.data(), values.size());
     writer->append(b, values.data(), values.size());
@@ -312,16 +312,16 @@ TEST_P(AllForms, NothingAppearsWithoutCommit) {
 TEST_P(AllForms, ExistingOutputNeedsForce) {
   const TemporaryFolder folder;
   for (const bool force : {false, true}) {
-    write_all_types(*make_result_writer(folder.file("r"), GetParam(), force, {}));
+    write_all_types(*make_result_writer(folder / "r", GetParam(), force, {}));
   }
-  EXPECT_EQ(message_of<UsageError>([&] { make_result_writer(folder.file("r"), GetParam(), false, {}); }),
-            folder.file("r") + " exists: use --force to replace it");
+  EXPECT_EQ(message_of<UsageError>([&] { make_result_writer(folder / "r", GetParam(), false, {}); }),
+            folder / "r" + " exists: use --force to replace it");
   EXPECT_EQ(folder.entries(), 1u);
 }
 
 TEST_P(AllForms, DeclarationsComeOnceAndFirst) {
   const TemporaryFolder folder;
-  const auto writer = make_result_writer(folder.file("r"), GetParam(), false, {});
+  const auto writer = make_result_writer(folder / "r", GetParam(), false, {});
   const int a = writer->declare("a", ElementType::u8, {});
   EXPECT_THROW(writer->declare("a", ElementType::u8, {}), RunError);
   EXPECT_THROW(writer->declare("../a", ElementType::u8, {}), RunError);

@@ -32,7 +32,7 @@ class AccRanks : public MpiTest {
     };
     run(words("alone.h5", {}));
     run_on(ranks, words("ranks.h5", of_ranks));
-    EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5")))
+    EXPECT_EQ(read_file(at("alone.h5")), read_file(at("ranks.h5")))
         << program[0] << " of " << graph << " on " << ranks;
   }
 
@@ -109,17 +109,17 @@ TEST_F(AccRanks, PullAsOneProcessDoes) {
   EXPECT_GT(searched(graph("kronecker", 12), 1, {})["pulls"], 0);
   for (const std::string& file : {graph("kronecker", 12), graph("grid", 10), scattered({"--reverse"})}) {
     const auto alone = searched(file, 1, {});
-    const std::string expected = read_bytes(at("r.h5"));
+    const std::string expected = read_file(at("r.h5"));
     for (std::size_t i = 0; i < ways.size(); ++i) {
       const int ranks = 2 + static_cast<int>(i % 3);
       const auto acc = searched(file, ranks, ways[i]);
-      EXPECT_EQ(read_bytes(at("r.h5")), expected);
+      EXPECT_EQ(read_file(at("r.h5")), expected);
       EXPECT_EQ(acc["trace"], alone["trace"]) << file << ' ' << ranks;
       for (const char* direction : {"push", "pull"}) {
         auto forced = ways[i];
         forced.insert(forced.end(), {"--direction", direction});
         searched(file, ranks, forced);
-        EXPECT_EQ(read_bytes(at("r.h5")), expected) << file << ' ' << ranks << ' ' << direction;
+        EXPECT_EQ(read_file(at("r.h5")), expected) << file << ' ' << ranks << ' ' << direction;
       }
     }
   }

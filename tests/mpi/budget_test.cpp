@@ -31,7 +31,7 @@ class BudgetOnRanks : public MpiTest {
     arguments.insert(arguments.end(), {"--device", "host", "--threads", "1", "--quiet", "--force", "--output",
                                        at("out.h5"), "--report", at("report.json")});
     run_on(ranks, std::move(arguments));
-    return Json::parse(read_bytes(at("report.json")));
+    return Json::parse(read_file(at("report.json")));
   }
 
   /// `shared`: bytes of the graph in memory that all ranks share; the system counts them for each rank.

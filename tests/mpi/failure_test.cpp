@@ -53,9 +53,9 @@ class RankFailure : public MpiTest {
 TEST_F(RankFailure, WhatIsWrongOnAllIsSaidOnce) {
   refuse_on_ranks(2, "sluice: --length", walk_on(3, {"--length", "0"}));
   refuse_on_ranks(3, "sluice: " + at("nothing"), walk_on(2, {"--starts", at("nothing")}));
-  write_bytes(at("x.h5"), "a user's file");
+  write_file(at("x.h5"), "a user's file");
   refuse_on_ranks(2, "x.h5 exists", walk_on(3, {}));
-  EXPECT_EQ(read_bytes(at("x.h5")), "a user's file");
+  EXPECT_EQ(read_file(at("x.h5")), "a user's file");
 }
 
 TEST_F(RankFailure, WhatIsWrongOnOneNamesIt) {
@@ -135,7 +135,7 @@ TEST_F(RankFailure, FilesOfOneNameMustBeTheSame) {
   // Nodes may have disks of their own: each rank has a folder with equally many changes.
   for (const char* rank : {"0", "1"}) {
     std::filesystem::create_directory(at(rank));
-    write_bytes(at(rank) + "/insert.txt", std::string(rank) + " 300\n");
+    write_file(at(rank) + "/insert.txt", std::string(rank) + " 300\n");
   }
   const std::string words =
       " pagerank " + graph("rmat", 8, {"--undirected"}) + " --insert insert.txt --output " + at("x.h5");
@@ -217,12 +217,12 @@ class LongJob : public RankFailure {
   static std::vector<pid_t> ranks_of(pid_t mpirun) {
     std::vector<pid_t> ranks;
     std::istringstream children(
-        read_bytes("/proc/" + std::to_string(mpirun) + "/task/" + std::to_string(mpirun) + "/children"));
+        read_file("/proc/" + std::to_string(mpirun) + "/task/" + std::to_string(mpirun) + "/children"));
     for (pid_t child = 0; children >> child;) {
       const std::string process = "/proc/" + std::to_string(child);
-      if (read_bytes(process + "/comm") != "sluice\n") continue;
+      if (read_file(process + "/comm") != "sluice\n") continue;
       // Open MPI loads its transport between ranks after it has connected to mpirun.
-      if (read_bytes(process + "/maps").find("mca_pml") != std::string::npos) ranks.push_back(child);
+      if (read_file(process + "/maps").find("mca_pml") != std::string::npos) ranks.push_back(child);
     }
     return ranks;
   }
@@ -261,7 +261,7 @@ TEST_F(LongJob, AKilledRankIsNamedAndEndsTheOthers) {
 
     const auto lines = lines_of_sluice(finished.err);
     if (std::filesystem::exists(at("x.h5"))) {  // the kill came too late
-      EXPECT_EQ(read_bytes(at("x.h5")), read_bytes(at("alone.h5")));
+      EXPECT_EQ(read_file(at("x.h5")), read_file(at("alone.h5")));
       EXPECT_EQ(finished.err.find("no output was written"), std::string::npos) << finished.err;
     } else {
       EXPECT_NE(finished.status, 0) << finished.err;
@@ -296,8 +296,8 @@ TEST_F(LongJob, AStoppedRankIsNamedAndEndsTheOthers) {
 
 /// The rank is killed after the output has its name and before the ranks end: the output must stay.
 TEST_F(LongJob, OutputThatIsThereIsNotDenied) {
-  int spoken = 0;
-  for (int trial = 0; trial < 4; ++trial) {
+  int killed_in_time = 0;
+  for (int trial = 0; trial < 12 && killed_in_time < 2; ++trial) {
     Process process(job("x.h5", "4"));
     ASSERT_TRUE(process.reaches([&] { return std::filesystem::exists(at("x.h5")); }));
     const auto ranks = ranks_of(process.id());
@@ -307,13 +307,13 @@ TEST_F(LongJob, OutputThatIsThereIsNotDenied) {
     for (const auto& line : lines_of_sluice(finished.err)) {
       const bool lost = line.find("was killed") != std::string::npos;
       EXPECT_TRUE(!lost || line.find("the output ") != std::string::npos) << line;
-      spoken += lost;
     }
+    killed_in_time += finished.status != 0;
     EXPECT_TRUE(std::filesystem::exists(at("x.h5")));
     std::filesystem::remove(at("x.h5"));
     std::filesystem::remove(at("x.h5.json"));
   }
-  RecordProperty("lines", spoken);
+  if (killed_in_time == 0) GTEST_SKIP() << "every rank had ended before it was killed";
 }
 
 /// Only one rank is asked to stop, and is too busy to answer; the others must not report it as killed.
@@ -350,7 +350,7 @@ TEST_F(RankFailure, AWorkingRankIsWaitedFor) {
   std::string queries;
   for (int i = 0; i < 30; ++i) queries += std::to_string(i) + "\n";
   for (int i = 0; i < 30; ++i) queries += "4095\n";
-  write_bytes(at("starts.txt"), queries);
+  write_file(at("starts.txt"), queries);
   auto words = on_ranks(2, {paths::kProgram, "ppr", g, "--starts", at("starts.txt"), "--tolerance", "1e-12",
                             "--top", "5", "--threads", "1", "--output", at("x.h5"), "--quiet"});
   words.insert(words.begin() + 1, {"-x", "SLUICE_PATIENCE=1"});

@@ -95,7 +95,7 @@ TEST_F(OnHosts, SolversGiveTheSame) {
       words.insert(words.end(), {"--distribution", distribution, "--output", at("hosts.h5")});
       const auto finished = on_hosts(words);
       EXPECT_EQ(finished.status, 0) << finished.err;
-      EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("hosts.h5")));
+      EXPECT_EQ(read_file(at("alone.h5")), read_file(at("hosts.h5")));
     }
   }
 }

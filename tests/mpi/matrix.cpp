@@ -30,6 +30,7 @@
 #include "io/graph_file/graph_file.hpp"
 #include "mpi/kinds.hpp"
 #include "sampling/jobs.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::test {
 namespace {
@@ -113,11 +114,6 @@ std::vector<Cell> cells_of(const OnGraph& row) {
   return cells;
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void run_command(const Words& words) {
   const auto command = words[0] == "walk" ? apps::make_walk() : apps::make_sample();
   apps::parse_command_line(*command, {words.begin() + 1, words.end()});
@@ -165,8 +161,8 @@ void prepare(const std::string& folder, std::uint64_t vertices) {
 /// The fault of a cell, by its file and its report; empty without fault. Called on rank 0.
 std::string fault_of(const OnGraph& row, const Cell& cell, const std::string& expected,
                      const std::string& output) {
-  if (bytes_of(output + ".h5") != expected) return "another file";
-  const auto report = nlohmann::json::parse(bytes_of(output + ".json"));
+  if (test::read_file(output + ".h5") != expected) return "another file";
+  const auto report = nlohmann::json::parse(test::read_file(output + ".json"));
   const int ranks = apps::world().size(), cut = report["partitions"].get<int>();
   if (cell.layout != "auto" && report["layout"] != cell.layout) return "another layout";
   if (report["ranks"] != ranks) return "a report of other ranks";
@@ -190,7 +186,7 @@ std::string fault_of(const OnGraph& row, const Cell& cell, const std::string& ex
 /// Runs all cells of a kind. Returns the number of cells that differ, on rank 0.
 std::size_t differing(const OnGraph& row, const std::vector<Cell>& cells, const std::string& folder,
                       const Words& more) {
-  const std::string expected = bytes_of(folder + "/" + row.kind.name + ".h5");
+  const std::string expected = test::read_file(folder + "/" + row.kind.name + ".h5");
   const std::string output = fmt::format("{}/{}-{}", folder, row.kind.name, apps::world().size());
   std::size_t different = 0;
   for (const Cell& cell : cells) {

@@ -31,7 +31,7 @@ TEST_P(MemoryOfRanks, Falls) {
                              "--force", "--output", at("r.h5"), "--report", at("r.json")});
   const auto peak_on = [&](int ranks) {
     run_on(ranks, words);
-    return nlohmann::json::parse(read_bytes(at("r.json")))["peak_host_bytes"].get<double>();
+    return nlohmann::json::parse(read_file(at("r.json")))["peak_host_bytes"].get<double>();
   };
 
   EXPECT_LT(peak_on(4) / peak_on(2), 0.9);

@@ -24,7 +24,7 @@ class PageRankOnRanks : public MpiTest {
     run(words("alone.h5", {}));
     for (const int ranks : sizes) {
       run_on(ranks, words("ranks.h5", of_ranks));
-      EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5"))) << graph << " on " << ranks;
+      EXPECT_EQ(read_file(at("alone.h5")), read_file(at("ranks.h5"))) << graph << " on " << ranks;
     }
   }
 
@@ -147,8 +147,8 @@ TEST_F(RankBatchOnRanks, UpdatesTheGraphOnceAndReportsItOnce) {
   };
   run(with("alone"));
   run_on(3, with("ranks"));
-  EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5")));
-  EXPECT_EQ(read_bytes(at("alone_graph.h5")), read_bytes(at("ranks_graph.h5")));
+  EXPECT_EQ(read_file(at("alone.h5")), read_file(at("ranks.h5")));
+  EXPECT_EQ(read_file(at("alone_graph.h5")), read_file(at("ranks_graph.h5")));
   nlohmann::json alone, ranks;
   std::ifstream(at("alone.json")) >> alone;
   std::ifstream(at("ranks.json")) >> ranks;

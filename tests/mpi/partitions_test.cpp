@@ -30,8 +30,8 @@ class Partitions : public MpiTest {
     if (cell.ranks == 1) run(arguments);
     if (cell.ranks > 1) run_on(cell.ranks, arguments);
 
-    EXPECT_EQ(read_bytes(at("cell.h5")), expected);
-    const auto report = nlohmann::json::parse(read_bytes(at("cell.json")));
+    EXPECT_EQ(read_file(at("cell.h5")), expected);
+    const auto report = nlohmann::json::parse(read_file(at("cell.json")));
     EXPECT_EQ(report["ranks"], cell.ranks);
     // Long lists leave a few of many partitions empty.
     EXPECT_NEAR(report["partitions"].get<int>(), cell.partitions, cell.partitions / 20);
@@ -55,7 +55,7 @@ TEST_F(Partitions, GiveLayersOfEveryBias) {
     whole.insert(whole.end(), {"--force", "--output", at("whole.h5")});
     sample.insert(sample.end(), {"--output", at("cell.h5")});
     run(whole);
-    for (const Cell& cell : kCells) expect_same(read_bytes(at("whole.h5")), sample, cell);
+    for (const Cell& cell : kCells) expect_same(read_file(at("whole.h5")), sample, cell);
   }
 }
 

@@ -28,7 +28,7 @@ class ShardPlan : public MpiTest {
     Planned planned{run_on(kRanks, plan).out, {}};
     EXPECT_FALSE(std::filesystem::exists(at("r.h5"))) << "--plan has run something";
     run_on(kRanks, words);
-    planned.report = nlohmann::json::parse(read_bytes(at("r.json")));
+    planned.report = nlohmann::json::parse(read_file(at("r.json")));
     std::filesystem::remove(at("r.h5"));
     return planned;
   }
@@ -161,7 +161,7 @@ TEST_F(ShardPlan, NamesTheLeastNumberOfRanks) {
   const auto report_of = [&](std::uint64_t ranks, const Words& words) {
     const Words all = with(words, {"--force", "--output", at("r.h5"), "--report", at("r.json")});
     ranks == 1 ? run(all) : run_on(static_cast<int>(ranks), all);
-    return nlohmann::json::parse(read_bytes(at("r.json")));
+    return nlohmann::json::parse(read_file(at("r.json")));
   };
   const Words pagerank{"pagerank", "--max-iterations", "3"}, bfs{"bfs", "--source", "1"},
       walk{"walk", "--length", "9"}, sample{"sample", "--kind", "neighbor", "--fanout", "4,3"};
@@ -194,7 +194,7 @@ TEST_F(ShardPlan, NamesTheLeastNumberOfRanks) {
     const auto less = sluice_on(static_cast<int>(holding) - 1,
                                 with(todo, {"--force", "--output", at("r.h5"), "--report", at("less.json")}));
     if (less.status != 4) {
-      const auto again = nlohmann::json::parse(read_bytes(at("less.json")));
+      const auto again = nlohmann::json::parse(read_file(at("less.json")));
       EXPECT_GT(again["partition_transfers"], again["partitions"]) << said;
     }
   }

@@ -19,7 +19,7 @@ class PprOnRanks : public MpiTest {
     run(words("alone.h5"));
     for (const int ranks : {2, 3}) {
       run_on(ranks, words("ranks.h5"));
-      EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5"))) << ranks;
+      EXPECT_EQ(read_file(at("alone.h5")), read_file(at("ranks.h5"))) << ranks;
       for (const char* figure :
            {"queries", "reached_vertices", "peak_query_bytes", "largest_error", "converged"})
         EXPECT_EQ(report("alone.h5.json")[figure], report("ranks.h5.json")[figure]) << figure;
@@ -69,7 +69,7 @@ TEST_F(PprOnRanks, OwnPartsOfTheGraph) {
     run(alone);
     run_on(ranks, shared);
 
-    EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5"))) << methods[i][1];
+    EXPECT_EQ(read_file(at("alone.h5")), read_file(at("ranks.h5"))) << methods[i][1];
     const auto said = report("report.json");
     EXPECT_GT(said["entries_sent"], 0);
     EXPECT_EQ(said["entries_sent"], said["entries_received"]);
@@ -88,7 +88,7 @@ TEST_F(PprOnRanks, EvaluateWhereTheyOwnPartsOfTheGraph) {
   run(alone);
   run_on(3, shared);
 
-  EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5")));
+  EXPECT_EQ(read_file(at("alone.h5")), read_file(at("ranks.h5")));
   const auto expected = report("alone.h5.json"), said = report("ranks.h5.json");
   for (const char* figure : {"precision_truncated", "precision_truncated_of_scored", "precision_limit",
                              "precision_limit_of_scored"}) {

@@ -16,8 +16,8 @@ TEST_F(RanksReport, CountsTheWholeJobAndShowsTheSpread) {
   run(alone);
   const auto said = run_on(3, together).err;
 
-  const auto one = nlohmann::json::parse(read_bytes(at("a.json")));
-  const auto all = nlohmann::json::parse(read_bytes(at("b.json")));
+  const auto one = nlohmann::json::parse(read_file(at("a.json")));
+  const auto all = nlohmann::json::parse(read_file(at("b.json")));
   EXPECT_EQ(one["ranks"], 1);
   EXPECT_FALSE(one.contains("by_rank"));
   EXPECT_EQ(all["ranks"], 3);
@@ -46,7 +46,7 @@ TEST_F(RanksReport, BenchSaysHowRanksScale) {
                                  "--repetitions", "1", "--scratch", at(""), "--report", at("scaling.json")});
   ASSERT_EQ(done.status, 0) << done.err;
 
-  const auto said = nlohmann::json::parse(read_bytes(at("scaling.json")));
+  const auto said = nlohmann::json::parse(read_file(at("scaling.json")));
   EXPECT_EQ(said["ranks []"], 2);
   EXPECT_GT(said["one rank [M steps/s]"], 0);
   for (const std::string study : {"replicate, strong", "replicate, weak", "replicate out of core, strong",
@@ -79,7 +79,7 @@ TEST_F(RanksReport, BenchLeavesOutWhatIsNotAskedFor) {
                                  "--repetitions", "1", "--only", "^pagerank$", "--report", at("some.json")});
   ASSERT_EQ(done.status, 0) << done.err;
 
-  const auto said = nlohmann::json::parse(read_bytes(at("some.json")));
+  const auto said = nlohmann::json::parse(read_file(at("some.json")));
   EXPECT_GT(said["pagerank [G edges/s]"], 0);
   EXPECT_FALSE(said.contains("pagerank, one rank [G edges/s]"));
   EXPECT_FALSE(said.contains("pagerank: times one rank"));
@@ -97,7 +97,7 @@ TEST_F(RanksReport, BenchHasTheFiltersOfRanksAlone) {
     arguments.push_back(at(name));
     const auto done = bench_on(ranks, arguments);
     EXPECT_EQ(done.status, 0) << done.err;
-    return nlohmann::json::parse(read_bytes(at(name)));
+    return nlohmann::json::parse(read_file(at(name)));
   };
 
   const auto one = said_on(1, "one.json"), two = said_on(2, "two.json");

@@ -10,9 +10,9 @@ class SameAsAlone : public MpiTest {
  protected:
   /// The bytes of a result: one file, or all files of a folder with their names.
   std::string content(const std::string& name) {
-    if (!std::filesystem::is_directory(at(name))) return read_bytes(at(name));
+    if (!std::filesystem::is_directory(at(name))) return read_file(at(name));
     std::string all;
-    for (const auto& entry : sorted_files(at(name))) all += entry.filename().string() + read_bytes(entry);
+    for (const auto& entry : sorted_files(at(name))) all += entry.filename().string() + read_file(entry);
     return all;
   }
 

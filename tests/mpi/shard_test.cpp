@@ -16,15 +16,15 @@ class Shard : public MpiTest {
     arguments.insert(arguments.end(), {"--force", "--distribution", "shard", "--report", at("cell.json")});
     run_on(ranks, arguments);
 
-    EXPECT_EQ(read_bytes(at("cell.h5")), expected);
-    const auto report = nlohmann::json::parse(read_bytes(at("cell.json")));
+    EXPECT_EQ(read_file(at("cell.h5")), expected);
+    const auto report = nlohmann::json::parse(read_file(at("cell.json")));
     EXPECT_EQ(report["ranks"], ranks);
     EXPECT_GT(report["entries_sent"].get<std::uint64_t>(), 0u);
     EXPECT_EQ(report["entries_sent"], report["entries_received"]);
   }
   void compare(const Kind& kind, int ranks, const std::vector<std::string>& options) {
     run(arguments_of(kind, "whole.h5", {"--force"}));
-    expect_same(read_bytes(at("whole.h5")), arguments_of(kind, "cell.h5", {}), ranks, options);
+    expect_same(read_file(at("whole.h5")), arguments_of(kind, "cell.h5", {}), ranks, options);
   }
 };
 
@@ -32,7 +32,7 @@ TEST_F(Shard, ChecksTheRowsOfEveryKind) {
   for (const Kind& kind : all_kinds()) {
     SCOPED_TRACE(kind.name);
     run(arguments_of(kind, "whole.h5", {"--force"}));
-    expect_same(read_bytes(at("whole.h5")), arguments_of(kind, "cell.h5", {"--verify"}), 2,
+    expect_same(read_file(at("whole.h5")), arguments_of(kind, "cell.h5", {"--verify"}), 2,
                 {"--partitions", "7", "--slots", "2"});
   }
 }
@@ -63,14 +63,14 @@ TEST_F(Shard, ScansNeedTwoLists) {
 /// step.
 TEST_F(Shard, PartitionsThatFitComeOnce) {
   compare({"uniform", {"walk", "--kind", "uniform", "--length", "9"}}, 3, {});
-  const auto held = nlohmann::json::parse(read_bytes(at("cell.json")));
+  const auto held = nlohmann::json::parse(read_file(at("cell.json")));
   EXPECT_LE(held["rounds"].get<std::uint64_t>(), 9 * held["batches"].get<std::uint64_t>());
   EXPECT_EQ(held["partition_transfers"], 3);
 
   // A batch of 5120 walks needs twice the memory that is free beside the partitions.
   compare({"uniform", {"walk", "--kind", "uniform", "--length", "9", "--walks-per-vertex", "20"}}, 2,
           {"--device-memory", "300K"});
-  const auto batches = nlohmann::json::parse(read_bytes(at("cell.json")));
+  const auto batches = nlohmann::json::parse(read_file(at("cell.json")));
   EXPECT_GT(batches["batches"].get<std::uint64_t>(), 2u);  // sum over both ranks
 }
 
@@ -80,7 +80,7 @@ TEST_F(Shard, WhatWasReadStaysInHostMemory) {
     std::vector<std::string> options{"--partitions", "16", "--slots", "3"};
     options.insert(options.end(), more.begin(), more.end());
     compare({"uniform", {"walk", "--kind", "uniform", "--length", "30"}}, 2, options);
-    return nlohmann::json::parse(read_bytes(at("cell.json")));
+    return nlohmann::json::parse(read_file(at("cell.json")));
   };
 
   const auto kept = report_of({}), read = report_of({"--transport", "file"});
@@ -107,8 +107,8 @@ TEST_F(Shard, LookUpsOfManyPartitionsFit) {
   whole.push_back(at("whole.h5")), cell.push_back(at("cell.h5"));
   run(whole);
 
-  expect_same(read_bytes(at("whole.h5")), cell, 2, {"--partitions", "1000", "--device-memory", "4500KiB"});
-  const auto held = nlohmann::json::parse(read_bytes(at("cell.json")));
+  expect_same(read_file(at("whole.h5")), cell, 2, {"--partitions", "1000", "--device-memory", "4500KiB"});
+  const auto held = nlohmann::json::parse(read_file(at("cell.json")));
   EXPECT_GT(held["batches"].get<std::uint64_t>(), 2u);
   EXPECT_EQ(held["partition_transfers"], held["partitions"]);
 }

@@ -56,7 +56,7 @@ TEST_F(Sharded, AShardIsWhatItsInstanceRangeGives) {
   run_on(2, arguments_of(kind, "ranks.h5", {"--output-layout", "sharded"}));
   run(arguments_of(kind, "range.h5", {"--instance-range", "128:256"}));
 
-  EXPECT_EQ(read_bytes(at("range.h5")), read_bytes(at("ranks.h5.shards/00001.h5")));
+  EXPECT_EQ(read_file(at("range.h5")), read_file(at("ranks.h5.shards/00001.h5")));
 }
 
 TEST_F(Sharded, ForceReplacesShardsOfMoreRanks) {

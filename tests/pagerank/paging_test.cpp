@@ -1,13 +1,13 @@
 // In-edges in partitions, from memory and from the file, give the ranks of the whole graph, bit for bit.
 #include <gtest/gtest.h>
 
-#include "cli/process.hpp"
 #include "core/host_ceiling.hpp"
 #include "engine/core/error.hpp"
 #include "engine/pagerank/static/pagerank.hpp"
 #include "io/file_test_support.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "pagerank/cases.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::test {
 namespace {
@@ -39,7 +39,7 @@ TEST(PageRankOfEdgesToCome, IsThatOfTheWholeGraph) {
   for (const bool undirected : {false, true}) {
     const Graph graph = rank_rmat(undirected, false);
     const TemporaryFolder folder;
-    const std::string path = folder.file("graph.h5");
+    const std::string path = folder / "graph.h5";
     io::write_graph(path, graph, false);
     for (const pagerank::Options& options : rank_options()) {
       const pagerank::Result whole = pagerank::run_pagerank(device, graph, options);
@@ -72,7 +72,7 @@ TEST(PageRankPartitions, MayHaveNoEdges) {
 
 TEST(PageRankPartitions, ComeFromTheFileToo) {
   const Device device({DeviceChoice::host, 2, 0});
-  const Folder folder;
+  const TemporaryFolder folder;
   for (const bool undirected : {false, true}) {
     io::write_graph(folder / "graph.h5", rank_rmat(undirected, !undirected), true);
     const Graph in_memory = io::read_graph(folder / "graph.h5", {.in = !undirected});
@@ -139,7 +139,7 @@ TEST(PageRankPartitions, AreRefusedWhereTheyCannotBe) {
   const Graph graph = rank_rmat(true, false);
   const Device device({DeviceChoice::host, 1, 0}),
       tiny({DeviceChoice::host, 1, graph.vertices() * 24 + (70u << 10)});
-  const Folder folder;
+  const TemporaryFolder folder;
   io::write_graph(folder / "graph.h5", rank_rmat(false, false), true);
   const Graph in_file = io::open_graph(folder / "graph.h5");
 

@@ -2,10 +2,10 @@
 // whole graph, bit for bit, within the given memory.
 #include <gtest/gtest.h>
 
-#include "cli/process.hpp"
 #include "engine/core/error.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "ppr/ran.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::test {
 namespace {
@@ -47,7 +47,7 @@ TEST(PprPartitions, ChangeNoBit) {
 
 TEST(PprPartitions, ComeFromTheFileToo) {
   const Device device({DeviceChoice::host, 2, 0});
-  const Folder folder;
+  const TemporaryFolder folder;
   io::write_graph(folder / "graph.h5", generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform),
                   true);
   const Graph in_memory = io::read_graph(folder / "graph.h5"), in_file = io::open_graph(folder / "graph.h5");

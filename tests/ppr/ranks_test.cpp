@@ -2,10 +2,10 @@
 // the graph, bit for bit.
 #include <gtest/gtest.h>
 
-#include "cli/process.hpp"
 #include "engine/ppr/evaluate.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "ppr/on_ranks.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::test {
 namespace {
@@ -94,7 +94,7 @@ TEST(PprShard, HasFewerBallsWhereMemoryIsShort) {
 }
 
 TEST(PprShard, ReadsOwnListsFromTheFile) {
-  const Folder folder;
+  const TemporaryFolder folder;
   io::write_graph(folder / "graph.h5", generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform),
                   true);
   const Graph in_memory = io::read_graph(folder / "graph.h5"), in_file = io::open_graph(folder / "graph.h5");

@@ -62,7 +62,7 @@ TEST_P(Invariance, LayoutsAndCollisionStructuresChangeNothing) {
 TEST(EdgesThatComeLate, ChangeNothing) {
   const Graph graph = scattered(unless_sanitized(20000, 6000));
   const TemporaryFolder folder;
-  const std::string path = folder.file("graph.h5");
+  const std::string path = folder / "graph.h5";
   io::write_graph(path, graph, false);
   Device device({DeviceChoice::host, 3, 0});
   ResidentGraph whole(device, graph);

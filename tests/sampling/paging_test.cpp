@@ -361,7 +361,7 @@ TEST(Paging, FollowsFromTheCeilingAlone) {
 /// Compares these jobs on a graph whose edges are in its file with the whole graph.
 void expect_same_from_a_file(const Graph& graph, const std::vector<Job>& jobs) {
   const TemporaryFolder folder;
-  const std::string file = folder.file("graph.h5");
+  const std::string file = folder / "graph.h5";
   io::write_graph(file, graph, false);
   const Graph frame = io::open_graph(file);
   ASSERT_TRUE(frame.out.targets.empty());

@@ -171,7 +171,7 @@ TEST(UserSampler, MayLookAtAnyListOfAGraphThatIsBeingRead) {
   const Graph graph = bench::generate_graph({io::GraphKind::rmat, 13, 32}, {});
   ASSERT_GT(graph.edges(), 3u << 16) << "threads take some pieces";
   const TemporaryFolder folder;
-  const std::string path = folder.file("graph.h5");
+  const std::string path = folder / "graph.h5";
   io::write_graph(path, graph, false);
   for (const Select select : {Select::its, Select::alias, Select::rejection}) {
     for (const unsigned threads : {1u, 3u}) {

@@ -50,7 +50,7 @@ TEST_F(GpuAcc, SearchesGraphsWhoseEdgesComeLate) {
   for (const auto& [name, graph] : graphs()) {
     SCOPED_TRACE(name);
     const TemporaryFolder folder;
-    const std::string path = folder.file("graph.h5");
+    const std::string path = folder / "graph.h5";
     io::write_graph(path, graph, false);
     const Graph on_host = io::begin_reading(path), on_gpu = io::begin_reading(path);
     const acc::AccGraph late(*gpu_, on_gpu, {}), late_on_host(host_, on_host, {}), whole(host_, graph, {});

@@ -84,7 +84,7 @@ TEST_F(FileTest, RefusesAMissingFile) {
 }
 
 TEST_F(FileTest, RefusesAFolder) {
-  expect_refused(folder_, ": ", "is a folder");
+  expect_refused(folder_.path(), ": ", "is a folder");
 }
 
 TEST_F(FileTest, RefusesAFileThatMayNotBeRead) {

@@ -12,6 +12,7 @@
 
 #include "engine/core/error.hpp"
 #include "io/edge_source.hpp"
+#include "temporary_folder.hpp"
 
 namespace sluice::io::testing {
 
@@ -29,23 +30,14 @@ inline std::string gzip(std::string_view text) {
   return packed;
 }
 
-/// A folder for each test, removed afterwards.
 class ReadersTest : public ::testing::Test {
  protected:
-  ReadersTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "sluice-readers-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    folder_ = name;
-  }
-  ~ReadersTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string file(const std::string& name, std::string_view content) const {
-    const std::string path = folder_ / name;
-    std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
-    return path;
+  std::string file(const std::string& name, const std::string& content) const {
+    test::write_file(folder_ / name, content);
+    return folder_ / name;
   }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 struct Loaded {
