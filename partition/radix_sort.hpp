@@ -111,6 +111,20 @@ std::vector<std::uint64_t> split(const Record* from, Record* other, std::size_t 
   return starts;
 }
 
+/// Calls body(bucket, workers) for each bucket [begins[b], begins[b + 1]): for most on one thread each, side
+/// by side; for those of more than half a thread's share one after the other, on all threads.
+template <class Body>
+void for_each_bucket(std::span<const std::uint64_t> begins, unsigned threads, Body&& body) {
+  const std::uint64_t buckets = begins.size() - 1, size = begins.back() - begins.front();
+  const std::uint64_t share =
+      threads == 1 ? size + 1 : std::max<std::uint64_t>(size / threads / 2, kLeafRecords);
+  parallel_blocks(threads, buckets, 1, [&](std::uint64_t bucket, std::uint64_t, unsigned) {
+    if (begins[bucket + 1] - begins[bucket] < share) body(bucket, 1u);
+  });
+  for (std::uint64_t bucket = 0; bucket < buckets; ++bucket)
+    if (begins[bucket + 1] - begins[bucket] >= share) body(bucket, threads);
+}
+
 /// Sorts by the low `bits` of the packed key; the result is in `other` if `into_other`, else in `from`.
 template <class Record>
 void sort_level(Record* from, Record* other, std::size_t size, KeyLayout layout, unsigned bits,
@@ -122,18 +136,10 @@ void sort_level(Record* from, Record* other, std::size_t size, KeyLayout layout,
   const unsigned wanted = static_cast<unsigned>(std::bit_width(size / (kLeafRecords / 4)));
   const unsigned digit = std::min({wanted, kMaxDigit, bits});
   const std::vector<std::uint64_t> starts = split(from, other, size, layout, bits - digit, digit, threads);
-  const std::size_t share = threads == 1 ? size + 1 : std::max<std::size_t>(size / threads / 2, kLeafRecords);
-  const auto sort_bucket = [&](std::uint64_t bucket, unsigned workers) {
+  for_each_bucket(starts, threads, [&](std::uint64_t bucket, unsigned workers) {
     const std::uint64_t begin = starts[bucket], count = starts[bucket + 1] - begin;
     if (count) sort_level(other + begin, from + begin, count, layout, bits - digit, !into_other, workers);
-  };
-  const std::uint64_t buckets = starts.size() - 1;
-  parallel_blocks(threads, buckets, 1, [&](std::uint64_t bucket, std::uint64_t, unsigned) {
-    if (starts[bucket + 1] - starts[bucket] < share) sort_bucket(bucket, 1);
   });
-  for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
-    if (starts[bucket + 1] - starts[bucket] >= share) sort_bucket(bucket, threads);
-  }
 }
 
 }  // namespace radix

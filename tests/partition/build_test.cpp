@@ -101,6 +101,30 @@ TEST_P(BuildCsr, TransposeEqualsSwappedColumnsInRowOrder) {
   expect_rows(in, vertices, sorted.target, sorted.source, sorted);
 }
 
+TEST_P(BuildCsr, TransposeOfARangeHasTheRowsOfTheTranspose) {
+  const auto [vertices, edges, hub, threads] = GetParam();
+  const Columns c = random_columns(vertices, edges, hub);
+  const Csr csr = build_csr(vertices, c.source, c.target, c.weight, c.time, threads);
+  const Csr all = transpose(csr);
+
+  for (const auto& [first, last] : {std::pair<std::uint64_t, std::uint64_t>{0, vertices},
+                                    {0, vertices / 3},
+                                    {vertices / 3, vertices / 2 + 1},
+                                    {vertices, vertices}}) {
+    const Csr in = transpose_range(csr, static_cast<Vertex>(first), last, last != vertices, threads);
+
+    const EdgeIndex begin = all.offsets[first], end = all.offsets[last];
+    ASSERT_EQ(in.vertices(), vertices);
+    for (std::uint64_t v = 0; v <= vertices; ++v)
+      ASSERT_EQ(in.offsets[v], std::clamp(all.offsets[v], begin, end) - begin) << "offset " << v;
+    ASSERT_EQ(in.edges(), end - begin);
+    EXPECT_TRUE(std::equal(in.targets.begin(), in.targets.end(), all.targets.begin() + begin));
+    EXPECT_TRUE(std::equal(in.weights.begin(), in.weights.end(), all.weights.begin() + begin));
+    EXPECT_EQ(in.weights.empty(), last == vertices || begin == end);
+    EXPECT_TRUE(in.times.empty());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, BuildCsr,
                          testing::Values(std::tuple{1, 0, false, 1u}, std::tuple{1, 5, false, 2u},
                                          std::tuple{50, 2000, false, 2u}, std::tuple{3000, 300000, false, 1u},
