@@ -87,15 +87,10 @@ void RankGraph::use_stored_edges(const Csr& in, const EdgeSource* file, bool wei
 }
 
 void RankGraph::build_transpose(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks) {
-  if (ranks.size() == 1) {
-    owners_ = Ownership({0, graph.vertices()});
-    transpose_ = transpose(graph.out, threads);
-  } else {
-    owners_ = owners_by_in_edges(graph.out, threads, static_cast<std::uint64_t>(ranks.size()));
-    const auto rank = static_cast<std::uint64_t>(ranks.rank());
-    transpose_ = transpose_range(graph.out, static_cast<Vertex>(owners_.begin(rank)), owners_.end(rank),
-                                 weighted, threads);
-  }
+  const auto size = static_cast<std::uint64_t>(ranks.size()), rank = static_cast<std::uint64_t>(ranks.rank());
+  owners_ = size == 1 ? Ownership({0, graph.vertices()}) : owners_by_in_edges(graph.out, threads, size);
+  transpose_ = transpose_range(graph.out, static_cast<Vertex>(owners_.begin(rank)), owners_.end(rank),
+                               weighted, threads);
   const bool planned = host_budget().counts_only();
   if (planned) max_degree_ = std::max<std::uint64_t>(std::min(graph.vertices(), graph.edges()), 1);
   set_rows(planned ? graph.out : transpose_, weighted, ranks);
