@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "engine/exec/group.cuh"
+#include "engine/exec/group_sort.hpp"
 #include "engine/samples/entry_list.hpp"
 #include "engine/samples/kernels.cuh"
-#include "engine/select/group_set.hpp"
 
 namespace sluice::samples::cuda {
 

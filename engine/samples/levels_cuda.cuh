@@ -22,6 +22,7 @@
 #include "engine/samples/plant.hpp"
 #include "engine/samples/select_cuda.cuh"
 #include "engine/samples/step.hpp"
+#include "engine/select/group_set.hpp"
 
 namespace sluice::samples::cuda {
 

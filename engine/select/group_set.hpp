@@ -1,7 +1,6 @@
-// A hash set and a sort for one group of lanes, in memory of its own; on the host the group is one lane.
+// A hash set for one group of lanes, in memory of its own; on the host the group is one lane.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
@@ -58,35 +57,6 @@ SLUICE_HD std::uint64_t set_capacity(std::uint64_t keys) {
   std::uint64_t capacity = 16;
   while (capacity < 2 * keys + 2) capacity *= 2;
   return capacity;
-}
-
-/// Sorts ascending, on GPUs by a bitonic sort in its all-ascending form; entries beyond `size` are infinite.
-template <class Group, class T>
-SLUICE_HD void group_sort(const Group& group, T* data, std::uint64_t size) {
-#if !defined(__CUDA_ARCH__)
-  (void)group;
-  std::sort(data, data + size);
-#else
-  const auto exchange = [&](std::uint64_t low, std::uint64_t high) {
-    if (high < size && data[high] < data[low]) {
-      const T swap = data[low];
-      data[low] = data[high];
-      data[high] = swap;
-    }
-  };
-  for (std::uint64_t run = 2; run / 2 < size; run *= 2) {
-    for (std::uint64_t i = group.rank(); i < size; i += Group::kSize) {
-      if ((i & (run - 1)) < run / 2) exchange(i, i ^ (run - 1));
-    }
-    group.sync();
-    for (std::uint64_t stride = run / 4; stride > 0; stride /= 2) {
-      for (std::uint64_t i = group.rank(); i < size; i += Group::kSize) {
-        if ((i & stride) == 0) exchange(i, i ^ stride);
-      }
-      group.sync();
-    }
-  }
-#endif
 }
 
 }  // namespace sluice

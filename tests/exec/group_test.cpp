@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "engine/exec/group_sort.hpp"
 #include "exec/thread_group.hpp"
 
 namespace sluice::test {
@@ -52,6 +55,26 @@ TEST(Group, KeepsInOrder) {
     EXPECT_EQ(put, expected);
     EXPECT_EQ(compact_in_order(group, 0, value_at, [](std::uint32_t, std::uint32_t) { FAIL(); }), 0u);
   });
+}
+
+TEST(Group, SortsAscending) {
+  std::mt19937 random(2);
+  for (const std::size_t size : {0u, 1u, 2u, 31u, 32u, 33u, 100u, 1000u}) {
+    std::vector<std::uint64_t> unsorted(size), data;
+    for (auto& value : unsorted) value = random() % 50;
+    auto expected = unsorted;
+    std::sort(expected.begin(), expected.end());
+    on_groups([&](const auto& group) {
+      if (group.rank() == 0) data = unsorted;
+      group.sync();
+
+      group_sort(group, data.data(), data.size());
+
+      if (group.rank() == 0) {
+        EXPECT_EQ(data, expected);
+      }
+    });
+  }
 }
 
 }  // namespace

@@ -59,20 +59,6 @@ TEST(SetCapacity, IsAPowerOfTwoMoreThanHalfFree) {
   }
 }
 
-TEST(GroupSort, Ascends) {
-  std::mt19937 random(2);
-  for (const std::size_t size : {0u, 1u, 2u, 31u, 32u, 33u, 100u, 1000u}) {
-    std::vector<std::uint64_t> data(size);
-    for (auto& value : data) value = random() % 50;
-    auto expected = data;
-    std::sort(expected.begin(), expected.end());
-
-    group_sort(SingleLane{}, data.data(), data.size());
-
-    EXPECT_EQ(data, expected);
-  }
-}
-
 TEST(SingleLane, IsAGroupOfOne) {
   const SingleLane lane;
   EXPECT_EQ(lane.rank(), 0u);

@@ -1,10 +1,10 @@
 // Finds and sorts the first of many ranked vertices, by a group of threads.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/exec/group_sort.hpp"
 #include "engine/ppr/query_workspace.hpp"
 
 namespace sluice::ppr {
@@ -99,34 +99,10 @@ SLUICE_HD RankCut select_first(const Group& group, SelectWorkspace& workspace, s
   return cut;
 }
 
-/// Sorts by a bitonic network. Every comparison puts the better vertex first, so that the entries missing to
-/// a power of two count as last.
+/// Sorts into the order of result lists.
 template <class Group>
 SLUICE_HD void sort_ranked(const Group& group, RankedVertex* all, std::uint32_t count) {
-  if constexpr (Group::kSize == 1) {
-    std::sort(all, all + count, [](const RankedVertex& a, const RankedVertex& b) { return a.before(b); });
-    return;
-  }
-  std::uint64_t padded = 1;
-  while (padded < count) padded *= 2;
-  const auto compare = [&](std::uint64_t a, std::uint64_t b) {
-    if (b >= count || !all[b].before(all[a])) return;
-    const RankedVertex behind = all[a];
-    all[a] = all[b];
-    all[b] = behind;
-  };
-  for (std::uint64_t width = 2; width <= padded; width *= 2) {
-    for (std::uint64_t stride = width / 2; stride > 0; stride /= 2) {
-      for (std::uint64_t i = group.rank(); i < padded / 2; i += Group::kSize) {
-        const std::uint64_t first = i / stride * 2 * stride, offset = i % stride;
-        // The first step of a merge compares with the mirror image.
-        const std::uint64_t other =
-            stride == width / 2 ? first + width - 1 - offset : first + stride + offset;
-        compare(first + offset, other);
-      }
-      group.sync();
-    }
-  }
+  group_sort(group, all, count, [](const RankedVertex& a, const RankedVertex& b) { return a.before(b); });
 }
 
 }  // namespace sluice::ppr

@@ -6,6 +6,7 @@
 #include "engine/batch/starts_view.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/exec/group.hpp"
+#include "engine/exec/group_sort.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/samples/layer/candidates.hpp"
 #include "engine/samples/layer/questions.hpp"

@@ -6,6 +6,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/search.hpp"
 #include "engine/exec/group.hpp"
+#include "engine/exec/group_sort.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
