@@ -7,6 +7,7 @@
 
 #include "engine/batch/starts.hpp"
 #include "engine/core/types.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/ppr/mass.hpp"
 
 namespace sluice::ppr {
@@ -30,12 +31,11 @@ struct SeedsView {
   /// Draws a seed from 64 random bits, with probability proportional to its share.
   SLUICE_HD Vertex pick(std::uint64_t random) const {
     if (count == 1) return seeds[0].vertex;
+    const auto half_share = [this](std::uint32_t i) { return seeds[i].share >> 1; };  // so that sums fit
     std::uint64_t total = 0;
-    for (std::uint32_t i = 0; i < count; ++i) total += seeds[i].share >> 1;
-    std::uint64_t point = uniform_index(random, total);
-    std::uint32_t at = 0;
-    for (; point >= seeds[at].share >> 1; ++at) point -= seeds[at].share >> 1;
-    return seeds[at].vertex;
+    for (std::uint32_t i = 0; i < count; ++i) total += half_share(i);
+    const std::uint64_t point = uniform_index(random, total);
+    return seeds[first_sum_above(SingleLane{}, count, point, half_share).index()].vertex;
   }
 };
 

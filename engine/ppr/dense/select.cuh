@@ -24,7 +24,7 @@ struct DenseSelectShared {
     SelectWorkspace select;
   };
   RankedVertex list[kCandidates];
-  std::uint32_t listed, bin, above;
+  std::uint32_t listed;
 };
 
 /// A query's column, read by a block.
@@ -101,13 +101,9 @@ __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid
   const std::uint32_t found = present < top ? present : top;
   std::uint32_t sorted = 0;
   if (found > 0) {
-    find_bin(block, shared.bins, kScoreBins, found,
-             [&](unsigned bin, std::uint32_t cumulative, std::uint32_t) {
-               shared.bin = bin, shared.above = cumulative;
-             });
-    const std::uint32_t lowest = shared.bin;
+    const LastBin last = find_last_bin(block, shared.bins, kScoreBins, found);
     RankCut cut;  // accepts all
-    sorted = shared.above;
+    sorted = last.above + last.in_bin;
     if (sorted > kCandidates) {
       sorted = found;
       cut = select_first(block, shared.select, column.size(), found,
@@ -116,7 +112,7 @@ __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid
     column.for_each([&](Vertex vertex, Mass score) {
       if (score == 0) return;
       const RankedVertex v{bits_of(from_mass(score)), vertex};
-      if (bin_of(v.key) >= lowest && cut.accepts(v)) shared.list[atomicAdd(&shared.listed, 1u)] = v;
+      if (bin_of(v.key) >= last.bin && cut.accepts(v)) shared.list[atomicAdd(&shared.listed, 1u)] = v;
     });
     block.sync();
     sort_ranked(block, shared.list, sorted);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/exec/group_sort.hpp"
 #include "engine/ppr/query_workspace.hpp"
 
@@ -48,25 +49,23 @@ class RankDigits {
 /// State that the lanes of a selection share.
 struct SelectWorkspace {
   std::uint32_t bins[RankDigits::kBins];
-  std::uint32_t digit;
-  std::uint32_t wanted;  ///< of those that agree in this digit too
-  std::uint32_t is_final;  ///< not 0: those are all that agree
 };
 
-/// Finds the lowest bin that the first `wanted` reach, counted from the highest bin. One lane calls
-/// found(bin, count of this and higher bins, count of this bin), before all lanes return.
-template <class Group, class Found>
-SLUICE_HD void find_bin(const Group& group, const std::uint32_t* bins, unsigned count, std::uint32_t wanted,
-                        Found&& found) {
-  std::uint32_t above = 0;
-  for (unsigned first = 0; first < count; first += Group::kSize) {
-    const unsigned position = first + group.rank();
-    const std::uint32_t in_bin = position < count ? bins[count - 1 - position] : 0;
-    const std::uint32_t cumulative = above + group.inclusive_scan(in_bin);
-    if (cumulative >= wanted && cumulative - in_bin < wanted) found(count - 1 - position, cumulative, in_bin);
-    above = group.broadcast(cumulative, Group::kSize - 1);
-  }
-  group.sync();
+/// The bin in which the first `wanted` end, counted from the highest bin.
+struct LastBin {
+  unsigned bin;
+  std::uint32_t in_bin, above;  ///< counts of this bin, and of all higher ones
+};
+
+/// All lanes get the same result. The bins have `wanted` or more; `wanted` is not 0.
+template <class Group>
+SLUICE_HD LastBin find_last_bin(const Group& group, const std::uint32_t* bins, unsigned count,
+                                std::uint32_t wanted) {
+  const auto passed = first_sum_above(group, count, wanted - 1,
+                                      [&](unsigned position) { return bins[count - 1 - position]; });
+  const unsigned bin = count - 1 - passed.index();
+  const std::uint32_t in_bin = bins[bin];
+  return {bin, in_bin, group.broadcast(passed.sum, passed.lane) - in_bin};
 }
 
 /// Returns the cut that accepts `wanted` of the vertices at(0) .. at(count - 1); 1 <= wanted <= count. Ids
@@ -84,17 +83,10 @@ SLUICE_HD RankCut select_first(const Group& group, SelectWorkspace& workspace, s
         group_add<Group>(&workspace.bins[RankDigits::digit(v, level)], 1u);
     }
     group.sync();
-    find_bin(group, workspace.bins, RankDigits::kBins, wanted,
-             [&](unsigned bin, std::uint32_t cumulative, std::uint32_t in_bin) {
-               workspace.digit = bin;
-               workspace.wanted = wanted - (cumulative - in_bin);
-               workspace.is_final = workspace.wanted == in_bin;
-             });
-    RankDigits::set(cut, level, workspace.digit);
-    wanted = workspace.wanted;
-    const bool found = workspace.is_final != 0;
-    group.sync();
-    if (found) return cut;
+    const LastBin last = find_last_bin(group, workspace.bins, RankDigits::kBins, wanted);
+    RankDigits::set(cut, level, last.bin);
+    wanted -= last.above;
+    if (wanted == last.in_bin) return cut;
   }
   return cut;
 }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "engine/exec/group.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/ppr/mass.hpp"
 #include "engine/ppr/options.hpp"
@@ -98,17 +99,12 @@ struct WalkRules {
       const int edge_exponent = weight_exponent(list.weights[i]);
       exponent = edge_exponent > exponent ? edge_exponent : exponent;
     }
+    const auto bias = [&](std::uint64_t i) { return quantise_weight(list.weights[i], exponent); };
     std::uint64_t total = 0;
-    for (std::uint64_t i = 0; i < list.degree; ++i) total += quantise_weight(list.weights[i], exponent);
+    for (std::uint64_t i = 0; i < list.degree; ++i) total += bias(i);
     if (total == 0) return false;
-    std::uint64_t point = uniform_index(random, total), at = 0;
-    while (true) {
-      const std::uint64_t bias = quantise_weight(list.weights[at], exponent);
-      if (point < bias) break;
-      point -= bias;
-      ++at;
-    }
-    vertex = list.targets[at];
+    const std::uint64_t point = uniform_index(random, total);
+    vertex = list.targets[first_sum_above(SingleLane{}, list.degree, point, bias).index()];
     return true;
   }
 };
