@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "engine/exec/group.hpp"
 #include "engine/ppr/adjacency/lists.hpp"
@@ -25,8 +24,9 @@
 
 namespace sluice::ppr {
 
-/// State that the lanes of a group share; on a GPU in shared memory.
-template <class Group>
+/// State that the lanes of a group share; on a GPU in shared memory. kListed: entries of result lists that it
+/// has room to sort.
+template <class Group, std::uint32_t kListed = kSharedSortLimit>
 struct GroupShared {
   WorkspaceCounts counts;
   MassUnits units;  ///< of the query
@@ -34,21 +34,14 @@ struct GroupShared {
     EdgeChunk<Group> chunk;
     SelectWorkspace select;
   };
-  RankedVertex ranked[kSharedSortLimit];
-};
-
-/// The same for a single thread.
-struct SingleThreadShared {
-  WorkspaceCounts counts;
-  EdgeChunk<SingleLane> chunk;
-  SelectWorkspace select;
-  MassUnits units;
+  RankedVertex ranked[kListed];
 };
 
 template <class Group, class Workspace>
 class Diffusion {
  public:
-  using Shared = std::conditional_t<Workspace::kSingleThread, SingleThreadShared, GroupShared<Group>>;
+  /// A single thread of the host sorts its result lists elsewhere (TopList).
+  using Shared = GroupShared<Group, Workspace::kSingleThread ? 1 : kSharedSortLimit>;
   using Entry = typename Workspace::Entry;
 
   /// The workspace must be as clear() leaves it.
