@@ -110,6 +110,13 @@ struct Continuation {
 /// Offsets what doubles may round up in the two steps of a weighted split, with a margin.
 inline constexpr double kBelow = 1 - 0x1p-50;
 
+/// The sum of a list's weights, always added in the order of the list.
+SLUICE_HD double sum_of_weights(const float* weights, std::uint64_t count) {
+  double total = 0;
+  for (std::uint64_t i = 0; i < count; ++i) total += static_cast<double>(weights[i]);
+  return total;
+}
+
 /// The mass for a weight of 1; `total` is the sum of the list's weights, above 0.
 SLUICE_HD double mass_per_weight(Mass mass, double total) {
   return static_cast<double>(mass) * kBelow / total;

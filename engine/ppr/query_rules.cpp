@@ -85,10 +85,8 @@ HostArray<double> weight_totals(const CsrView& graph, unsigned threads) {
   parallel_blocks(threads, graph.vertices, kVerticesAtOnce,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                     for (std::uint64_t v = begin; v < end; ++v) {
-                      double total = 0;
-                      for (EdgeIndex e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
-                        total += static_cast<double>(graph.weights[e]);
-                      totals[v] = total;
+                      const EdgeIndex first = graph.offsets[v];
+                      totals[v] = sum_of_weights(graph.weights + first, graph.offsets[v + 1] - first);
                     }
                   });
   return totals;

@@ -142,7 +142,7 @@ bool may_use_dense_rows(const Options& options);
 /// The rules without their pointers.
 QueryRules rules_of(const Options& options);
 std::vector<std::uint32_t> stages_of(const Options& options);
-/// Sums of each list's weights, added in the order of the list: the same bits as from a single thread.
+/// Sums of each list's weights.
 HostArray<double> weight_totals(const CsrView& graph, unsigned threads);
 
 /// The figures of a query in the units of its user; they do not include its memory.

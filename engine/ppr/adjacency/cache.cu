@@ -200,7 +200,7 @@ void ListCache::flush() {
   ++traffic_.partition_transfers;
 }
 
-/// Copies a list to the stage, if it fits. Weights are added in the list's order, as a single thread does.
+/// Copies a list to the stage, if it fits.
 void ListCache::copy_to_stage(std::uint64_t i, bool fits) {
   CachedList& placed = staged_.data()[i];
   const std::uint64_t size = degree(placed.vertex);
@@ -209,7 +209,7 @@ void ListCache::copy_to_stage(std::uint64_t i, bool fits) {
   if (!options_.weighted) return;
   const float* const weights = lists_[i].weights + first;
   if (fits) std::copy_n(weights, size, staged_weights_.data() + (placed.position - used_));
-  for (std::uint64_t edge = 0; edge < size; ++edge) placed.total += static_cast<double>(weights[edge]);
+  placed.total = sum_of_weights(weights, size);
 }
 
 void ListCache::upload(void* target, const void* source, std::uint64_t bytes) {

@@ -304,8 +304,7 @@ class Diffusion {
 
   /// False if no edge has a weight above 0.
   bool spread_by_weight(EdgeIndex begin, EdgeIndex end, Mass mass, const ListColumns& list, Mass& added) {
-    double total = 0;
-    for (EdgeIndex edge = begin; edge < end; ++edge) total += static_cast<double>(list.weights[edge]);
+    const double total = sum_of_weights(list.weights + begin, end - begin);
     if (total == 0) return false;
     const double per_weight = mass_per_weight(mass, total);
     for (EdgeIndex edge = begin; edge < end; ++edge) {

@@ -116,7 +116,8 @@ class SubGraph {
       degree = offsets[1] - offsets[0];
       chunk_.begins[group_.rank()] = rules_.position_of(vertex);
       if (size_.weighted) {
-        total = total_of(vertex);
+        total = rules_.totals != nullptr ? rules_.totals[vertex]
+                                         : sum_of_weights(rules_.graph.weights + offsets[0], degree);
         if (total == 0) degree = 0;
       }
     }
@@ -136,15 +137,6 @@ class SubGraph {
       if (size_.weighted) lists.weights[before + at] = rules_.graph.weights[edge];
     });
     return !workspace_.full();
-  }
-
-  /// The sum of the list's weights, added in the order of the list.
-  SLUICE_HD double total_of(Vertex vertex) const {
-    if (rules_.totals != nullptr) return rules_.totals[vertex];
-    double total = 0;
-    for (EdgeIndex e = rules_.graph.offsets[vertex]; e < rules_.graph.offsets[vertex + 1]; ++e)
-      total += static_cast<double>(rules_.graph.weights[e]);
-    return total;
   }
 
   /// Moves the lists to their final place, with local ids, and clears the masses.
