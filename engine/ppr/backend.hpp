@@ -80,14 +80,13 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
                                           std::uint64_t queries, const Backend* sibling = nullptr);
 
 std::unique_ptr<Backend> make_host_ppr(const QueryRun& run, std::uint64_t queries);
+/// `on_device` is null if lists are fetched; this works for all methods but walks.
 std::unique_ptr<Backend> make_cuda_ppr(const QueryRun& run, std::shared_ptr<GraphOnDevice> on_device,
-                                       std::uint64_t queries);
+                                       std::uint64_t queries, const Backend* sibling = nullptr);
 
-/// Both fetch lists, for all methods but walks.
+/// Fetches lists, for all methods but walks.
 std::unique_ptr<Backend> make_streamed_ppr(const QueryRun& run, std::uint64_t queries,
                                            const Backend* sibling);
-std::unique_ptr<Backend> make_cuda_streamed_ppr(const QueryRun& run, std::uint64_t queries,
-                                                const Backend* sibling);
 
 /// For walks, on the host or a GPU, if the device does not hold the whole graph.
 std::unique_ptr<Backend> make_queued_ppr(const QueryRun& run, std::uint64_t queries, const Backend* sibling);

@@ -382,15 +382,12 @@ class CudaPpr final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make_cuda_ppr(const QueryRun& run, std::shared_ptr<GraphOnDevice> on_device,
-                                       std::uint64_t queries) {
-  return std::make_unique<CudaPpr>(run, std::move(on_device), nullptr, queries);
-}
-
-std::unique_ptr<Backend> make_cuda_streamed_ppr(const QueryRun& run, std::uint64_t queries,
-                                                const Backend* sibling) {
-  auto lists = std::make_unique<ListCache>(run.device, run.graph, run.options, run.paging,
-                                           sibling ? sibling->rank_feeder() : nullptr);
-  return std::make_unique<CudaPpr>(run, nullptr, std::move(lists), queries);
+                                       std::uint64_t queries, const Backend* sibling) {
+  std::unique_ptr<ListCache> lists;
+  if (!on_device)
+    lists = std::make_unique<ListCache>(run.device, run.graph, run.options, run.paging,
+                                        sibling ? sibling->rank_feeder() : nullptr);
+  return std::make_unique<CudaPpr>(run, std::move(on_device), std::move(lists), queries);
 }
 
 }  // namespace sluice::ppr

@@ -208,10 +208,10 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
       return make_queued_ppr(run, queries, sibling);
     if (fetches_lists) {
       require_graph(options);
-      return make_cuda_streamed_ppr(run, queries, sibling);
+    } else if (!on_device) {
+      on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
     }
-    if (!on_device) on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
-    return make_cuda_ppr(run, std::move(on_device), queries);
+    return make_cuda_ppr(run, std::move(on_device), queries, sibling);
   }
 #endif
   if (!is_out_of_core(run)) return make_host_ppr(run, queries);
