@@ -57,8 +57,6 @@ PeerLists::PeerLists(const Device& device, const Graph& graph, const Options& op
       positions_(device, graph.vertices(), "positions of lists"),
       totals_(device, options.weighted ? graph.vertices() : 0, "sums of weights") {}
 
-PeerLists::~PeerLists() = default;
-
 void PeerLists::load_part(const Device& device, const Graph& graph, const Options& options) {
   const SweepRows rows = rows_of(graph, options, router_.first(), router_.last());
   const EdgeIndex* const offsets = rows.csr.offsets;

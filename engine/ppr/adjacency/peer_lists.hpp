@@ -27,7 +27,6 @@ class PeerLists {
   /// lists, or is only planned. All ranks call it, and finish() of the result.
   static std::unique_ptr<PeerLists> open(const Device& device, const Graph& graph, const Options& options,
                                          const PagingOptions& paging);
-  ~PeerLists();
 
   /// The list of vertex v begins at `targets() + positions()[v]`, its weights, if the run reads them, at
   /// `weights() + positions()[v]`. In device memory.

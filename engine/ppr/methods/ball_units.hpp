@@ -55,8 +55,8 @@ class BallUnits {
     ++step_;
     group_.sync();  // all lanes have read the counts
     if constexpr (Workspace::kSingleThread) {
-      for (std::uint32_t number = begin; number < expanded_; ++number) workspace[number].moving = 1;
       for (std::uint32_t number = begin; number < expanded_; ++number) {
+        workspace[number].moving = 1;
         if (!insert_targets_of(workspace, number, workspace.lists()))
           workspace.add_missing(number, expanded_);
       }
