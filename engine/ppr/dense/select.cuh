@@ -15,14 +15,12 @@ using SelectBlock = BlockGroup<kSelectBlock>;
 
 /// As doubles, scores are at least 2^-63 and at most 1.
 inline constexpr unsigned kMinBin = (1023 - 63) << 4, kScoreBins = (63 << 4) + 1;
+static_assert(kScoreBins >= RankDigits::kBins);
 inline constexpr std::uint32_t kCandidates = 1024;  ///< if the first bins have more, digits are counted
 
 struct DenseSelectShared {
   SelectBlock::Workspace block_workspace;
-  union {
-    std::uint32_t bins[kScoreBins];
-    SelectWorkspace select;
-  };
+  std::uint32_t bins[kScoreBins];
   RankedVertex list[kCandidates];
   std::uint32_t listed;
 };
@@ -106,7 +104,7 @@ __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid
     sorted = last.above + last.in_bin;
     if (sorted > kCandidates) {
       sorted = found;
-      cut = select_first(block, shared.select, column.size(), found,
+      cut = select_first(block, shared.bins, column.size(), found,
                          [&](std::uint32_t i) { return column.at(i); });
     }
     column.for_each([&](Vertex vertex, Mass score) {

@@ -32,7 +32,7 @@ struct GroupShared {
   MassUnits units;  ///< of the query
   union {
     EdgeChunk<Group> chunk;
-    SelectWorkspace select;
+    std::uint32_t bins[RankDigits::kBins];  ///< of a selection
   };
   RankedVertex ranked[kListed];
 };

@@ -119,7 +119,7 @@ class FixedTable {
     is_stage_start_ = false;
     cut_ = kAnyScore;
     if (ball.full() || ball.listed(0) <= rules_.table) return;
-    cut_ = select_first(group_, shared_.select, ball.listed(0), static_cast<std::uint32_t>(rules_.table),
+    cut_ = select_first(group_, shared_.bins, ball.listed(0), static_cast<std::uint32_t>(rules_.table),
                         [&](std::uint32_t i) { return by_final_score(ball[ball.listed_slot(0, i)]); });
   }
 

@@ -269,7 +269,7 @@ class GroupOneByOne {
 
   /// Rebuilds the table with its first `kept` entries. The ball's empty workspace holds them meanwhile.
   SLUICE_HD void rebuild_table(std::uint32_t size, std::uint32_t kept) {
-    const RankCut cut = select_first(group_, shared_.ball.select, size, kept, [&](std::uint32_t i) {
+    const RankCut cut = select_first(group_, shared_.ball.bins, size, kept, [&](std::uint32_t i) {
       return by_trim_order(table_[table_.reached_slot(i)]);
     });
     reset_placed(0);

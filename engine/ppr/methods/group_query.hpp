@@ -27,7 +27,7 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
     return RankedVertex{bits_of(shared.units.share(entry.score)), entry.vertex};
   };
   RankCut cut;  // accepts all
-  if (found < present) cut = select_first(group, shared.select, table.reached(), found, at);
+  if (found < present) cut = select_first(group, shared.bins, table.reached(), found, at);
   RankedVertex* const list = top <= kSharedSortLimit ? shared.ranked : workspace.ranked(found);
   workspace.empty_list(0);
   for (std::uint32_t i = group.rank(); i < table.reached(); i += Group::kSize) {
@@ -54,7 +54,7 @@ SLUICE_HD RankCut select_next_stage(const Group& group, Shared& shared, const Qu
   const auto chosen = static_cast<std::uint64_t>(std::ceil(rules.expand * all));
   if (chosen >= size) return kAll;
   if (chosen == 0) return kNone;
-  return select_first(group, shared.select, size, static_cast<std::uint32_t>(chosen), at);
+  return select_first(group, shared.bins, size, static_cast<std::uint32_t>(chosen), at);
 }
 
 /// A vertex that the next stage does not expand keeps its residual, or a part of it, as score. Returns the

@@ -46,11 +46,6 @@ class RankDigits {
   }
 };
 
-/// State that the lanes of a selection share.
-struct SelectWorkspace {
-  std::uint32_t bins[RankDigits::kBins];
-};
-
 /// The bin in which the first `wanted` end, counted from the highest bin.
 struct LastBin {
   unsigned bin;
@@ -69,21 +64,20 @@ SLUICE_HD LastBin find_last_bin(const Group& group, const std::uint32_t* bins, u
 }
 
 /// Returns the cut that accepts `wanted` of the vertices at(0) .. at(count - 1); 1 <= wanted <= count. Ids
-/// must differ.
+/// must differ. The lanes share `bins`, [RankDigits::kBins].
 template <class Group, class At>
-SLUICE_HD RankCut select_first(const Group& group, SelectWorkspace& workspace, std::uint32_t count,
+SLUICE_HD RankCut select_first(const Group& group, std::uint32_t* bins, std::uint32_t count,
                                std::uint32_t wanted, At&& at) {
   RankCut cut;
   for (unsigned level = 0; level < RankDigits::kLevels; ++level) {
-    for (unsigned bin = group.rank(); bin < RankDigits::kBins; bin += Group::kSize) workspace.bins[bin] = 0;
+    for (unsigned bin = group.rank(); bin < RankDigits::kBins; bin += Group::kSize) bins[bin] = 0;
     group.sync();
     for (std::uint32_t i = group.rank(); i < count; i += Group::kSize) {
       const RankedVertex v = at(i);
-      if (RankDigits::agrees(v, cut, level))
-        group_add<Group>(&workspace.bins[RankDigits::digit(v, level)], 1u);
+      if (RankDigits::agrees(v, cut, level)) group_add<Group>(&bins[RankDigits::digit(v, level)], 1u);
     }
     group.sync();
-    const LastBin last = find_last_bin(group, workspace.bins, RankDigits::kBins, wanted);
+    const LastBin last = find_last_bin(group, bins, RankDigits::kBins, wanted);
     RankDigits::set(cut, level, last.bin);
     wanted -= last.above;
     if (wanted == last.in_bin) return cut;
