@@ -28,13 +28,7 @@ class Ball : public Diffusion<Group, Workspace> {
   }
 
   /// True if a ball is diffused in its sub-graph.
-  SLUICE_HD bool extracts() const {
-    if constexpr (Workspace::kExtracts) {
-      return rules_.sub_graphs;
-    } else {
-      return false;
-    }
-  }
+  SLUICE_HD bool extracts() const { return Workspace::kExtracts && rules_.sub_graphs; }
   /// False if returning mass goes to the whole graph.
   SLUICE_HD bool extracts_from_seeds() const { return extracts() && rules_.dangling == Dangling::seed; }
 

@@ -88,11 +88,7 @@ class Diffusion {
   SLUICE_HD bool stopped() const { return workspace_.stopped(); }
   /// True if a vertex is on the list; all lanes agree, because a barrier follows its last change.
   SLUICE_HD bool has_active() const {
-    if constexpr (Workspace::kSingleThread) {
-      return !stopped() && moved_;
-    } else {
-      return !stopped() && workspace_.listed(current_) != 0;
-    }
+    return !stopped() && (Workspace::kSingleThread ? moved_ : workspace_.listed(current_) != 0);
   }
 
   /// Splits the residuals of all listed vertices. Vertices that then have at least `threshold` per edge are

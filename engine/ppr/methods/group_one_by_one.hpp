@@ -102,7 +102,6 @@ class GroupOneByOne {
   SLUICE_HD bool full() const { return ball_.workspace().full() || table_.full(); }
   /// True if a single thread waits for lists: those of the current round, or those of parallel balls.
   SLUICE_HD bool is_waiting() const { return Workspace::kSingleThread && stopped(); }
-  SLUICE_HD bool is_last() const { return stage_ + 1 == rules_.stage_count; }
 
   SLUICE_HD void begin_ball() {
     if (!ball_.extracts_from_seeds()) ball_.begin(0);
@@ -229,7 +228,7 @@ class GroupOneByOne {
   SLUICE_HD void merge(const Workspace& ball, bool extracted) {
     if (ball.full() || table_.full()) return;
     group_.sync();  // all lanes have seen that neither workspace is full
-    const bool last = is_last();
+    const bool last = stage_ + 1 == rules_.stage_count;
     if (rules_.table_limit == TableLimit::hard) {
       fixed_.merge(ball, last);
       return update_peak();
@@ -239,10 +238,6 @@ class GroupOneByOne {
       const std::uint64_t slot = table_.slot_of(entry.vertex);
       if (slot != table_.kNoSlot) add_to(table_[slot], entry, last);
     });
-    limit_table();
-  }
-
-  SLUICE_HD void limit_table() {
     update_peak();
     if (rules_.table != 0 && !full() && table_.reached() > rules_.table) trim();
   }
