@@ -14,10 +14,17 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/layer/arena.hpp"
 #include "engine/samples/layer/partitioned_step.hpp"
-#include "engine/samples/layer/ranks.hpp"
 #include "engine/samples/partitioned/list_requests.hpp"
 
 namespace sluice::samples {
+
+/// Device memory of the questions between ranks, for one instance of each rank. A rank receives about as many
+/// questions as it sends.
+inline std::uint64_t layer_rank_bytes(const LayerSizes& sizes) {
+  constexpr std::uint64_t kQuestion = sizeof(LayerQuestion) + sizeof(std::uint64_t),
+                          kAsked = sizeof(std::uint32_t) + kQuestion + sizeof(LayerRegion);
+  return std::max(sizes.frontier, sizes.layer) * (kAsked + kQuestion + sizeof(LayerRegion));
+}
 
 /// Device memory of an instance while it grows. If `ranks` shard the graph (null: they do not), it includes
 /// the questions of one instance of every other rank.
@@ -86,7 +93,7 @@ class PagedLayerGrower {
   bool visit(const Batch& batch, std::uint64_t count) {
     const std::uint64_t items = count * program_.items();
     if (questions_) return questions_->visit(batch, items);
-    return items_.visit(items, AwaitedByItem<Batch>{batch}, typename Batch::Work{batch});
+    return items_.visit(items, batch);
   }
 
   void reserve(std::uint64_t count) {

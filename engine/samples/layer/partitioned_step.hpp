@@ -289,7 +289,6 @@ struct PagedLayerBatch {
   std::uint32_t longest;  ///< a warp leaves longer lists to a block
 
   struct Advance;
-  struct Work;
 
   // Functions of an item; each instance has PagedLayerProgram::items() of them.
   SLUICE_HD PagedLayerSlot slot_of(std::uint64_t item) const { return slots.at(item / program.items()); }
@@ -299,6 +298,14 @@ struct PagedLayerBatch {
   }
   SLUICE_HD LayerQuestion question(std::uint64_t item) const {
     return program.question(slot_of(item), item_in_slot(item));
+  }
+  /// Answers an item from its resident list; false if a larger group must do so.
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, const PageItems& page_items, std::uint64_t k,
+                            PickCounters& counters) const {
+    const std::uint64_t item = page_items.item(k);
+    const std::uint32_t max_length = Group::kSize <= 32 ? longest : LayerLists::kAnyLength;
+    return program.answer_item(group, slot_of(item), page_items, item_in_slot(item), max_length, counters);
   }
   /// Stores the answers to the item's question.
   template <class Group>
@@ -325,20 +332,6 @@ struct PagedLayerBatch<Sampler>::Advance {
     begins ? batch.program.begin(group, instance, batch.slots.at(slot), counters)
            : batch.program.resume(group, instance, batch.slots.at(slot), counters);
     return true;
-  }
-};
-
-template <LayerSampler Sampler>
-struct PagedLayerBatch<Sampler>::Work {
-  PagedLayerBatch batch;
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& page_items, std::uint64_t k,
-                            PickCounters& counters) const {
-    const std::uint64_t item = page_items.item(k);
-    const std::uint32_t longest = Group::kSize <= 32 ? batch.longest : LayerLists::kAnyLength;
-    return batch.program.answer_item(group, batch.slot_of(item), page_items, batch.item_in_slot(item),
-                                     longest, counters);
   }
 };
 

@@ -49,7 +49,6 @@ struct PagedNodeBatch {
   bool hubs_to_blocks;               ///< a warp leaves long lists to a block
 
   struct Draw;
-  struct Awaited;
   struct Read;
   struct Count;
 
@@ -84,24 +83,18 @@ struct PagedNodeBatch::Draw {
   }
 };
 
-struct PagedNodeBatch::Awaited {
+/// Counts an item's edges, or, once all items are measured, writes them.
+struct PagedNodeBatch::Read {
   PagedNodeBatch batch;
   bool measured;
 
-  SLUICE_HD Vertex operator()(std::uint64_t item) const {
+  SLUICE_HD Vertex awaited_vertex(std::uint64_t item) const {
     const auto v = static_cast<Vertex>(batch.values[item]);
     const bool own = v >= batch.own_begin && v < batch.own_end;
     const bool waits =
         measured ? batch.offsets[item + 1] > batch.offsets[item] : own && batch.program.graph.degree(v) > 0;
     return waits ? v : kNoVertex;
   }
-};
-
-/// Counts an item's edges, or, once all items are measured, writes them.
-struct PagedNodeBatch::Read {
-  PagedNodeBatch batch;
-  bool measured;
-
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& page_items, std::uint64_t k,
                             PickCounters& counters) const {
@@ -209,11 +202,11 @@ class PagedNodeGrower {
                             program_.count > GraphView::kHubDegree ? Groups::blocks : Groups::warps);
       begin += origin.count;
     }
-    items_.visit(items, PagedNodeBatch::Awaited{batch, false}, PagedNodeBatch::Read{batch, false});
+    items_.visit(items, PagedNodeBatch::Read{batch, false});
     const std::uint64_t total = items_.executor().exclusive_sum(offsets_.data(), items);
     edges_.reserve(device_, total, kPurpose);
     batch.edges = edges_.data();
-    items_.visit(items, PagedNodeBatch::Awaited{batch, true}, PagedNodeBatch::Read{batch, true});
+    items_.visit(items, PagedNodeBatch::Read{batch, true});
     items_.for_each_group(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
   }
 

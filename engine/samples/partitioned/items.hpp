@@ -41,22 +41,15 @@ struct PageItems {
   }
 };
 
-/// The vertex whose list an item of a batch waits for; kNoVertex if the item does not wait.
-template <class Batch>
-struct AwaitedByItem {
-  Batch batch;
-
-  SLUICE_HD Vertex operator()(std::uint64_t item) const { return batch.awaited_vertex(item); }
-};
-
 /// The partition or rank that owns the list for which an item waits; kNoKey if the item does not wait.
-template <class Awaited>
+/// items.awaited_vertex(item) returns the list's vertex, or kNoVertex.
+template <class Items>
 struct OwnerOfItem {
-  Awaited awaited_of;
+  Items items;
   OwnershipView owners;
 
   SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
-    const Vertex v = awaited_of(item);
+    const Vertex v = items.awaited_vertex(item);
     return v == kNoVertex ? kNoKey : owners.owner(v);
   }
 };
@@ -118,14 +111,14 @@ class PagedItems : public GroupWork<E> {
         one_by_one_(graph.peers != nullptr),
         order_(cache.partitions(), "the queue of lists") {}
 
-  /// For each item below `items` for which awaited_of(item) is a vertex, not kNoVertex: calls
+  /// For each item below `items` for which work.awaited_vertex(item) is not kNoVertex: calls
   /// work(group, page_items, k, counters), item = page_items.item(k), when the vertex's list is resident.
   /// Resident partitions are worked on concurrently, but partitions in other GPUs' memory one by one: a GPU
-  /// resolves few addresses there at a time (StretchOfItem). Returns false if no item waits.
-  template <class Awaited, class Work>
-  bool visit(std::uint64_t items, const Awaited& awaited_of, const Work& work) {
+  /// resolves few addresses there at a time (StretchOfEntry). Returns false if no item waits.
+  template <class Work>
+  bool visit(std::uint64_t items, const Work& work) {
     E& executor = this->executor();
-    executor.order_by_key(items, OwnerOfItem<Awaited>{awaited_of, cache_.owners()}, order_);
+    executor.order_by_key(items, OwnerOfItem<Work>{work, cache_.owners()}, order_);
     std::vector<std::uint64_t> waiting = order_.counts();
     cache_.drain(waiting, [&](std::span<const std::uint32_t> present) {
       const std::size_t step = one_by_one_ ? 1 : present.size();
@@ -170,8 +163,8 @@ class ResidentItems : public GroupWork<E> {
       : GroupWork<E>(graph.device, stats),
         groups_(graph.view.hub_count > 0 ? Groups::warps_then_blocks : Groups::warps) {}
 
-  template <class Awaited, class Work>
-  bool visit(std::uint64_t items, const Awaited&, const Work& work) {
+  template <class Work>
+  bool visit(std::uint64_t items, const Work& work) {
     this->for_each_group(items, WorkOnPage<Work>{work, {{}, nullptr, items, false}}, groups_);
     return items > 0;
   }

@@ -9,14 +9,14 @@
 
 namespace sluice::samples {
 
-/// The vertex whose list an entry waits for. If `offsets` is null, every entry with a list that is not empty
-/// waits; otherwise every entry that selects edges.
-struct AwaitedByEntry {
+/// The entries of a level that wait for lists. If `offsets` is null, every entry with a list that is not
+/// empty waits; otherwise every entry that selects edges.
+struct WaitingEntries {
   GraphView graph;
   const FrontierEntry* frontier;
   const std::uint64_t* offsets;
 
-  SLUICE_HD Vertex operator()(std::uint64_t entry) const {
+  SLUICE_HD Vertex awaited_vertex(std::uint64_t entry) const {
     const Vertex v = frontier[entry].vertex;
     const bool waits = offsets ? offsets[entry + 1] > offsets[entry] : graph.degree(v) > 0;
     return waits ? v : kNoVertex;

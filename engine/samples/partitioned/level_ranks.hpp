@@ -90,7 +90,7 @@ class LevelRanks {
   void pack(const SampleLevel& level) {
     const FrontierEntry* const frontier = level.frontier.data();
     const std::uint64_t packed =
-        requests_.order(level.entries, AwaitedByEntry{levels_.program().graph, frontier, nullptr});
+        requests_.order(level.entries, WaitingEntries{levels_.program().graph, frontier, nullptr});
     reserve_entries(outgoing_, packed);
     levels_.executor().for_each(packed, {},
                                 GatherEntries{requests_.items(), frontier, level.parents.data(),

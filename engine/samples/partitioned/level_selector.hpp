@@ -40,17 +40,16 @@ struct QueuedLevel {
   }
 };
 
-/// The stretch that holds an item's list: one of 256 equal ranges of a partition's vertices, whose lists are
-/// contiguous. kNoKey if the item does not wait.
-template <class Awaited>
-struct StretchOfItem {
+/// The stretch that holds an entry's list: one of 256 equal ranges of a partition's vertices, whose lists are
+/// contiguous. kNoKey if the entry does not wait.
+struct StretchOfEntry {
   static constexpr std::uint32_t kStretches = 256;  ///< per partition
 
-  Awaited awaited_of;
+  WaitingEntries entries;
   OwnershipView owners;
 
-  SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
-    const Vertex v = awaited_of(item);
+  SLUICE_HD std::uint32_t operator()(std::uint64_t entry) const {
+    const Vertex v = entries.awaited_vertex(entry);
     if (v == kNoVertex) return kNoKey;
     const std::uint32_t owner = owners.owner(v);
     const std::uint64_t begin = owners.begins[owner], size = owners.begins[owner + 1] - begin;
@@ -119,7 +118,7 @@ class LevelSelector {
   }
 
  private:
-  static constexpr std::uint32_t kStretches = StretchOfItem<AwaitedByEntry>::kStretches;
+  static constexpr std::uint32_t kStretches = StretchOfEntry::kStretches;
 
   void queue_selection(LevelTask task) {
     levels_.sum_sizes(task.level);
@@ -128,14 +127,14 @@ class LevelSelector {
     if (task.level.edges > 0) enqueue(std::move(task), task.level.offsets.data());
   }
 
-  /// `offsets`: see AwaitedByEntry.
+  /// `offsets`: see WaitingEntries.
   void enqueue(LevelTask task, const std::uint64_t* offsets) {
-    const AwaitedByEntry awaited_of{levels_.program().graph, task.level.frontier.data(), offsets};
+    const WaitingEntries waiting{levels_.program().graph, task.level.frontier.data(), offsets};
     OrderedItems order = std::exchange(spare_, OrderedItems(cache_.partitions(), kSampleBatch));
     if (stretches_.keys() > 0 && task.origins.size() == 1) {
-      order_by_stretch(task.level.entries, awaited_of, order);
+      order_by_stretch(task.level.entries, waiting, order);
     } else {
-      const OwnerOfItem<AwaitedByEntry> owner{awaited_of, cache_.owners()};
+      const OwnerOfItem<WaitingEntries> owner{waiting, cache_.owners()};
       levels_.executor().order_by_key(task.level.entries, owner, order);
     }
     if (task.work == LevelWork::select) levels_.begin_select(task, order);
@@ -159,10 +158,9 @@ class LevelSelector {
 
   /// Orders entries by partition, and by stretch within it: a GPU resolves few addresses of another GPU's
   /// memory at a time.
-  void order_by_stretch(std::uint64_t entries, const AwaitedByEntry& awaited_of, OrderedItems& order) {
+  void order_by_stretch(std::uint64_t entries, const WaitingEntries& waiting, OrderedItems& order) {
     stretches_.items = std::move(order.items);
-    levels_.executor().order_by_key(entries, StretchOfItem<AwaitedByEntry>{awaited_of, cache_.owners()},
-                                    stretches_);
+    levels_.executor().order_by_key(entries, StretchOfEntry{waiting, cache_.owners()}, stretches_);
     order.items = std::move(stretches_.items);
     for (std::size_t p = 0; p < order.begins.size(); ++p) order.begins[p] = stretches_.begins[p * kStretches];
   }

@@ -134,7 +134,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
 
  private:
   /// Works on the entries that wait for the present partitions: concurrently, in several streams. Partitions
-  /// in other GPUs' memory follow one another: a GPU resolves few addresses there at a time (StretchOfItem).
+  /// in other GPUs' memory follow one another: a GPU resolves few addresses there at a time (StretchOfEntry).
   void work(const LevelTask& task, const OrderedItems& order, std::span<const std::uint32_t> present) {
     const Program base = program_;
     const bool selects = task.work == LevelWork::select;

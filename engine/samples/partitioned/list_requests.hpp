@@ -93,7 +93,7 @@ class ListRequests {
   bool visit(const Batch& batch, std::uint64_t items) {
     const auto asking_items = [&] { return AskingItems<Batch, Lists>{batch, requests_.items(), view(own_)}; };
     requests_.begin([&] {
-      own_.questions.reserve(device_, requests_.order(items, AwaitedByItem<Batch>{batch}), kPurpose);
+      own_.questions.reserve(device_, requests_.order(items, batch), kPurpose);
       items_.executor().for_each(requests_.total_sent(), {}, asking_items());
     });
     if (!any_left(&ranks_, requests_.total_sent(), "samples under way")) return false;
@@ -104,8 +104,7 @@ class ListRequests {
     Counts answers_sent, answers_received;
     agree_on_memory(&ranks_, [&] {
       answers_sent = reserve_answers(remote_, requests_.received());
-      const auto remote = view(remote_);
-      items_.visit(requests_.total_received(), AwaitedByItem<ListQuestions<Lists>>{remote}, remote);
+      items_.visit(requests_.total_received(), view(remote_));
       answers_received = reserve_answers(own_, requests_.sent());
     });
     requests_.send_answers({{remote_.answers.data(), own_.answers.data(), sizeof(typename Lists::Answer)}},

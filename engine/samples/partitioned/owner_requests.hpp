@@ -42,11 +42,11 @@ class OwnerRequests {
     stats_.entries_sent += total_sent() - sent_[router_.own_rank()];
     stats_.entries_received += total_received() - received_[router_.own_rank()];
   }
-  /// Orders the items below `items` for which awaited_of(item) is a vertex, not kNoVertex, by the rank that
-  /// owns the vertex's list. Returns their number.
-  template <class Awaited>
-  std::uint64_t order(std::uint64_t items, const Awaited& awaited_of) {
-    executor_.order_by_key(items, OwnerOfItem<Awaited>{awaited_of, owners_.view()}, order_);
+  /// Orders the numbers below `count` for which items.awaited_vertex(number) is not kNoVertex by the rank
+  /// that owns the vertex's list. Returns how many they are.
+  template <class Items>
+  std::uint64_t order(std::uint64_t count, const Items& items) {
+    executor_.order_by_key(count, OwnerOfItem<Items>{items, owners_.view()}, order_);
     sent_ = order_.counts();
     return total_sent();
   }
@@ -68,8 +68,8 @@ class OwnerRequests {
   void send_answers(const Columns& columns, const Counts& answers_sent, const Counts& answers_received) {
     send(columns, answers_sent, answers_received, kAnswers);
   }
-  /// Calls answer(), which sets `answers_sent`, the number of answers to each rank; returns the number of /
-  // answers from each rank. All ranks call it; throws as begin().
+  /// Calls answer(), which sets `answers_sent`, the number of answers to each rank; returns the number of
+  /// answers from each rank. All ranks call it; throws as begin().
   Counts answer_counts_after(const std::function<void()>& answer, const Counts& answers_sent) const {
     return router_.exchange_counts_after(answer, answers_sent, kAnswers);
   }
