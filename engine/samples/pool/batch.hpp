@@ -57,14 +57,6 @@ struct PoolPieces {
   std::array<Piece, 2> pieces;
 };
 
-/// One visit of a batch's instances to the resident partitions.
-struct PoolVisits {
-  PageMap lists;
-  PoolState* states;  ///< [instances]
-  Vertex* awaited;    ///< [instances] vertex whose list is needed; kNoVertex: none
-  bool first;         ///< true at a batch's first visit
-};
-
 /// Pointers into a PoolBatch, for kernels.
 struct PoolRows {
   PoolSizes sizes;
@@ -77,20 +69,6 @@ struct PoolRows {
             base.selected + row * sizes.selected,
             base.targets + row * sizes.targets,
             base.edges + row * 2 * sizes.edges};
-  }
-  /// Walks an instance through resident lists, from where the last visit stopped. Sets `awaited` to the
-  /// vertex whose list it needs, or kNoVertex at the end.
-  template <class Group, class Program>
-  SLUICE_HD void visit(const Group& group, const Program& program, Instance instance, std::uint64_t row,
-                       const PoolVisits& visits) const {
-    const PoolRow pool_row = at(row);
-    if (!visits.first && visits.awaited[row] == kNoVertex) return;
-    PoolState state = visits.first ? program.begin(group, instance, pool_row) : visits.states[row];
-    const Vertex awaited =
-        program.walk(group, instance, state, pool_row, PagedLists<Program::kTabled>{visits.lists});
-    if (awaited == kNoVertex) program.end(group, state, pool_row);
-    group.sync();
-    if (group.rank() == 0) visits.states[row] = state, visits.awaited[row] = awaited;
   }
 };
 
@@ -116,17 +94,27 @@ struct RunPools {
   }
 };
 
-/// Runs one visit of the instances of a batch to the resident lists.
+/// Walks the instances of a batch through resident lists, each from where the last visit stopped.
 template <class Program>
 struct VisitPools {
   PoolRows rows;
   Program program;
   Instance first;
-  PoolVisits visits;
+  PageMap lists;
+  PoolState* states;  ///< [instances]
+  Vertex* awaited;    ///< [instances] vertex whose list is needed; kNoVertex: none, the walk has ended
+  bool first_visit;   ///< true at a batch's first visit
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t row, PickCounters&) const {
-    rows.visit(group, program, first + row, row, visits);
+    const PoolRow pool_row = rows.at(row);
+    if (!first_visit && awaited[row] == kNoVertex) return true;
+    PoolState state = first_visit ? program.begin(group, first + row, pool_row) : states[row];
+    const Vertex next =
+        program.walk(group, first + row, state, pool_row, PagedLists<Program::kTabled>{lists});
+    if (next == kNoVertex) program.end(group, state, pool_row);
+    group.sync();
+    if (group.rank() == 0) states[row] = state, awaited[row] = next;
     return true;
   }
 };

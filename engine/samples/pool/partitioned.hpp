@@ -71,9 +71,9 @@ class PagedPools {
 
  private:
   void advance(bool first_visit) {
-    const PoolVisits visits{cache_.publish(), states_.data(), awaited_.data(), first_visit};
-    items_.for_each_group(count_, VisitPools{job_.rows(memory_), job_.program, first_, visits},
-                          job_.groups());
+    const VisitPools visit{job_.rows(memory_), job_.program,    first_,     cache_.publish(),
+                           states_.data(),     awaited_.data(), first_visit};
+    items_.for_each_group(count_, visit, job_.groups());
     copy_to_host(device_, host_awaited_.data(), awaited_.data(), count_ * sizeof(Vertex));
     std::fill(waiting_.begin(), waiting_.end(), 0);
     for (std::uint64_t i = 0; i < count_; ++i)
