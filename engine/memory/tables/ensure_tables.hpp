@@ -81,11 +81,6 @@ auto table_bias(const Sampler& sampler) {
   }
 }
 
-const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
-void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
-const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
-void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
-
 template <class BiasOf>
 const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
   return graph.ensure(tables.cumulative, graph.view.edges(), "the CTPS table", [&](std::uint64_t* sums) {
@@ -168,5 +163,11 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf&
   tables.positive = std::move(positive);
   graph.table_seconds += graph.seconds_without_loading() - begin;
 }
+
+// For named biases these are compiled once (named_tables.cpp).
+extern template const std::uint64_t* ensure_ctps(ResidentGraph::Impl&, BiasTables&, const NamedBias&);
+extern template void ensure_alias(ResidentGraph::Impl&, BiasTables&, const NamedBias&);
+extern template const WideAlias* ensure_wide_alias(ResidentGraph::Impl&, BiasTables&, const NamedBias&);
+extern template void ensure_bounds(ResidentGraph::Impl&, BiasTables&, const NamedBias&);
 
 }  // namespace sluice

@@ -5,38 +5,15 @@
 
 namespace sluice {
 
-const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias) {
-  return ensure_ctps<NamedBias>(graph, tables, bias);
-}
+template const std::uint64_t* ensure_ctps(ResidentGraph::Impl&, BiasTables&, const NamedBias&);
+template void ensure_alias(ResidentGraph::Impl&, BiasTables&, const NamedBias&);
+template const WideAlias* ensure_wide_alias(ResidentGraph::Impl&, BiasTables&, const NamedBias&);
+template void ensure_bounds(ResidentGraph::Impl&, BiasTables&, const NamedBias&);
 
-void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias) {
-  ensure_alias<NamedBias>(graph, tables, bias);
-}
-
-const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias) {
-  return ensure_wide_alias<NamedBias>(graph, tables, bias);
-}
-
-void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias) {
-  ensure_bounds<NamedBias>(graph, tables, bias);
-}
-
-void request_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages) {
-  request_ctps<NamedBias>(graph, tables, bias, pages);
-}
-
-void request_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
-                   PageRequest& pages) {
-  request_alias<NamedBias>(graph, tables, bias, pages);
-}
-
-void request_wide_alias(ResidentGraph::Impl& graph, const NamedBias& bias, PageRequest& pages) {
-  request_wide_alias<NamedBias>(graph, bias, pages);
-}
-
-bool request_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
-                         PageRequest& pages, Layout layout, const ExpectedWork& work) {
-  return request_coded_alias<NamedBias>(graph, tables, bias, pages, layout, work);
-}
+template void request_ctps(ResidentGraph::Impl&, BiasTables&, const NamedBias&, PageRequest&);
+template void request_alias(ResidentGraph::Impl&, BiasTables&, const NamedBias&, PageRequest&);
+template void request_wide_alias(ResidentGraph::Impl&, const NamedBias&, PageRequest&);
+template bool request_coded_alias(ResidentGraph::Impl&, BiasTables&, const NamedBias&, PageRequest&, Layout,
+                                  const ExpectedWork&);
 
 }  // namespace sluice

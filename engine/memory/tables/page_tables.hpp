@@ -16,13 +16,6 @@
 
 namespace sluice {
 
-// For named biases these are compiled once (named_tables.cpp).
-void request_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
-void request_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
-void request_wide_alias(ResidentGraph::Impl& graph, const NamedBias& bias, PageRequest& pages);
-bool request_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
-                         PageRequest& pages, Layout layout, const ExpectedWork& work);
-
 #if defined(__CUDACC__)
 /// Lists of some vertices, in a page whose columns are in a GPU's memory.
 struct ListsOnDevice {
@@ -155,5 +148,12 @@ void request_wide_alias(ResidentGraph::Impl& graph, const BiasOf& bias, PageRequ
   };
 #endif
 }
+
+// For named biases these are compiled once (named_tables.cpp).
+extern template void request_ctps(ResidentGraph::Impl&, BiasTables&, const NamedBias&, PageRequest&);
+extern template void request_alias(ResidentGraph::Impl&, BiasTables&, const NamedBias&, PageRequest&);
+extern template void request_wide_alias(ResidentGraph::Impl&, const NamedBias&, PageRequest&);
+extern template bool request_coded_alias(ResidentGraph::Impl&, BiasTables&, const NamedBias&, PageRequest&,
+                                         Layout, const ExpectedWork&);
 
 }  // namespace sluice

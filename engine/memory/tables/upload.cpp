@@ -1,13 +1,19 @@
 #include "engine/memory/tables/upload.hpp"
 
 #include "engine/memory/tables/ensure_tables.hpp"
-#if defined(__CUDACC__)
-#include "engine/memory/tables/build_layouts.cuh"
-#endif
 
 namespace sluice {
 
 namespace {
+
+#if defined(__CUDACC__)
+/// Calls make(position, target), one lane for each edge.
+template <class Make>
+__global__ void __launch_bounds__(cuda::kTableBlock) edge_kernel(GraphView graph, Make make) {
+  const std::uint64_t position = static_cast<std::uint64_t>(blockIdx.x) * cuda::kTableBlock + threadIdx.x;
+  if (position < graph.edges()) make(position, graph.target(position));
+}
+#endif
 
 struct MakeWideEdges {
   GraphView graph;
@@ -34,7 +40,9 @@ void fill_edges(const Device& device, const GraphView& graph, const Make& make) 
       device, [&] { host::for_each_edge(device.threads(), graph, make); },
       [&] {
 #if defined(__CUDACC__)
-        cuda::for_each_edge(graph, make);
+        edge_kernel<<<cuda::grid_for(graph.edges(), cuda::kTableBlock), cuda::kTableBlock>>>(graph, make);
+        cuda::check_launch("edge_kernel");
+        cuda::wait_stream(nullptr, "building wide edges");
 #endif
       });
 }
