@@ -18,6 +18,14 @@
 
 namespace sluice::samples {
 
+/// Edges of the instances of a batch, in device memory.
+struct NodeEdges {
+  Buffer<std::uint64_t> counts;  ///< edges of each instance
+  Buffer<Edge> edges;            ///< the edges, instance by instance
+
+  std::uint64_t bytes() const { return counts.bytes() + edges.bytes(); }
+};
+
 class NodeRanks {
  public:
   /// `link` is null on all ranks or on none; null: edges pass through host memory. Throws BudgetError.
@@ -30,43 +38,33 @@ class NodeRanks {
   }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
-  /// The edges of a batch that this rank found, in device memory; instances in order of rank.
-  struct Found {
-    const std::uint64_t* counts = nullptr;  ///< edges of each instance
-    const Edge* edges = nullptr;            ///< the edges, instance by instance
-    std::vector<std::uint64_t> by_origin;   ///< number of edges of each rank's instances
-    void* stream = nullptr;                 ///< the stream that writes the arrays
-  };
-
-  /// Calls find(found) to fill in `found`, then sends every instance's edges to its origin rank. All ranks
-  /// call it. Throws BudgetError on all of them if `find` does on one, or if received edges do not fit.
+  /// Calls find(), whose work on `stream` fills in `found`, the edges that this rank finds of all ranks'
+  /// instances, in order of rank; it returns their number by origin rank. Then sends every instance's edges
+  /// to its origin rank. All ranks call it. Throws BudgetError on all of them if find() does on one, or if
+  /// received edges do not fit.
   template <class Find>
-  void send_to_origins(const Find& find) {
-    Found found;
-    found.by_origin.resize(origins_.size());
+  void send_to_origins(const NodeEdges& found, void* stream, const Find& find) {
+    std::vector<std::uint64_t> by_origin(origins_.size());
     const auto receive_counts =
-        router_.exchange_counts_after([&] { find(found); }, found.by_origin, kPurpose);
-    received_edges_ = std::accumulate(receive_counts.begin(), receive_counts.end(), std::uint64_t{0});
+        router_.exchange_counts_after([&] { by_origin = find(); }, by_origin, kPurpose);
+    const std::uint64_t edges = std::reduce(receive_counts.begin(), receive_counts.end());
     std::vector<std::uint64_t> instances;
     for (const OriginBatch& origin : origins_) instances.push_back(origin.count);
     const std::vector<std::uint64_t> own_counts(origins_.size(), origins_[own()].count);
     agree_on_memory(&ranks_, [&] {
-      counts_.reserve(device_, origins_.size() * origins_[own()].count, kPurpose);
-      edges_.reserve(device_, received_edges_, kPurpose);
+      received_.counts.reserve(device_, origins_.size() * origins_[own()].count, kPurpose);
+      received_.edges.reserve(device_, edges, kPurpose);
     });
-    exchange({found.counts, counts_.data(), sizeof(std::uint64_t)}, instances, own_counts, found.stream);
-    exchange({found.edges, edges_.data(), sizeof(Edge)}, found.by_origin, receive_counts, found.stream);
-    stats_.entries_sent += std::accumulate(found.by_origin.begin(), found.by_origin.end(), std::uint64_t{0}) -
-                           found.by_origin[own()];
-    stats_.entries_received += received_edges_ - receive_counts[own()];
+    exchange({found.counts.data(), received_.counts.data(), sizeof(std::uint64_t)}, instances, own_counts,
+             stream);
+    exchange({found.edges.data(), received_.edges.data(), sizeof(Edge)}, by_origin, receive_counts, stream);
+    stats_.entries_sent += std::reduce(by_origin.begin(), by_origin.end()) - by_origin[own()];
+    stats_.entries_received += edges - receive_counts[own()];
   }
 
-  // Edges received from all ranks, in device memory, in order of the rank that found them.
-  /// [ranks][instances of this rank] number of edges of each instance
-  const Buffer<std::uint64_t>& counts() const { return counts_; }
-  const Buffer<Edge>& edges() const { return edges_; }
+  /// Edges of this rank's instances, [ranks][instances], in order of the rank that found them.
+  const NodeEdges& received() const { return received_; }
   std::size_t ranks() const { return origins_.size(); }
-  std::uint64_t bytes() const { return counts_.bytes() + edges_.bytes(); }
 
  private:
   static constexpr const char* kPurpose = "edges from other ranks";
@@ -81,9 +79,7 @@ class NodeRanks {
   const Device& device_;
   RunStats& stats_;
   std::vector<OriginBatch> origins_;  ///< by rank
-  std::uint64_t received_edges_ = 0;
-  Buffer<std::uint64_t> counts_;
-  Buffer<Edge> edges_;
+  NodeEdges received_;
   Router router_;  ///< last: destroyed first, to abort transfers that other ranks may never join
 };
 

@@ -154,12 +154,11 @@ class PagedNodeGrower {
     const std::vector<OriginBatch> origins =
         node_ranks_ ? node_ranks_->begin(own_batch) : std::vector{own_batch};
     if (node_ranks_) {
-      node_ranks_->send_to_origins([&](NodeRanks::Found& found) {
+      node_ranks_->send_to_origins(found_, items_.executor().stream(), [&] {
         find(origins);
-        found.counts = counts_.data(), found.edges = edges_.data(), found.stream = items_.executor().stream();
         std::vector<std::uint64_t> items;
         for (const OriginBatch& origin : origins) items.push_back(origin.count * program_.count);
-        found.by_origin = sums_by_rank(device_, offsets_.data(), items);
+        return sums_by_rank(device_, offsets_.data(), items);
       });
     } else {
       find(origins);
@@ -175,8 +174,8 @@ class PagedNodeGrower {
   }
 
   std::uint64_t bytes() {
-    return values_.bytes() + sets_.bytes() + offsets_.bytes() + counts_.bytes() + edges_.bytes() +
-           items_.bytes() + (node_ranks_ ? node_ranks_->bytes() : 0);
+    return values_.bytes() + sets_.bytes() + offsets_.bytes() + found_.bytes() + items_.bytes() +
+           (node_ranks_ ? node_ranks_->received().bytes() : 0);
   }
 
  private:
@@ -193,7 +192,7 @@ class PagedNodeGrower {
     values_.reserve(device_, items, kPurpose);
     sets_.reserve(device_, instances * program_.capacity, kPurpose);
     offsets_.reserve(device_, items + 1, kPurpose);
-    counts_.reserve(device_, instances, kPurpose);
+    found_.counts.reserve(device_, instances, kPurpose);
     PagedNodeBatch batch{program_, values_.data(), sets_.data(), offsets_.data(),
                          nullptr,  own_begin_,     own_end_,     device_.is_cuda()};
     std::uint64_t begin = 0;
@@ -204,21 +203,23 @@ class PagedNodeGrower {
     }
     items_.visit(items, PagedNodeBatch::Read{batch, false});
     const std::uint64_t total = items_.executor().exclusive_sum(offsets_.data(), items);
-    edges_.reserve(device_, total, kPurpose);
-    batch.edges = edges_.data();
+    found_.edges.reserve(device_, total, kPurpose);
+    batch.edges = found_.edges.data();
     items_.visit(items, PagedNodeBatch::Read{batch, true});
-    items_.for_each_group(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
+    items_.for_each_group(instances,
+                          PagedNodeBatch::Count{offsets_.data(), program_.count, found_.counts.data()});
   }
 
   /// The number of ranks that find edges of this rank's instances.
   std::uint64_t parts() const { return node_ranks_ ? node_ranks_->ranks() : 1; }
+  /// The edges of this rank's instances, part by part.
+  const NodeEdges& own_edges() const { return node_ranks_ ? node_ranks_->received() : found_; }
 
   /// Computes the offsets of each instance's edges among those of this rank's instances, part by part.
   void compute_begins(std::uint64_t count) {
     begins_ = HostArray<std::uint64_t>();
     begins_ = HostArray<std::uint64_t>(parts() * count + 1, kPurpose);
-    const HostArray<std::uint64_t> counts =
-        download(node_ranks_ ? node_ranks_->counts() : counts_, 0, parts() * count);
+    const HostArray<std::uint64_t> counts = download(own_edges().counts, 0, parts() * count);
     begins_[0] = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) begins_[i + 1] = begins_[i] + counts[i];
   }
@@ -239,7 +240,7 @@ class PagedNodeGrower {
     std::vector<HostArray<Edge>> found;  // by part
     for (std::uint64_t part = 0; part < parts(); ++part) {
       const std::uint64_t begin = begins_[part * count + first], end = begins_[part * count + next];
-      found.push_back(download(node_ranks_ ? node_ranks_->edges() : edges_, begin, end - begin));
+      found.push_back(download(own_edges().edges, begin, end - begin));
     }
     for (const std::uint64_t v : vertices) out.vertices.push_back(static_cast<Vertex>(v));
     for (std::uint64_t i = first; i < next; ++i) {
@@ -274,8 +275,7 @@ class PagedNodeGrower {
   std::uint64_t first_ = 0;            ///< number of instances of lower ranks in the batch
   Communicator* ranks_ = nullptr;
   Buffer<std::uint64_t> values_, sets_, offsets_;
-  Buffer<std::uint64_t> counts_;     ///< edges of each instance of the batch
-  Buffer<Edge> edges_;               ///< edges that this rank found
+  NodeEdges found_;                  ///< edges that this rank found, of all instances of the batch
   HostArray<std::uint64_t> begins_;  ///< [parts * instances of this rank + 1] first edge of each
   std::optional<NodeRanks> node_ranks_;
 };
