@@ -18,7 +18,6 @@ using namespace sluice::cuda;  // groups and checks of a GPU
 using sluice::cuda::Stream;    // not the enumeration of random streams
 
 inline constexpr unsigned kSampleBlock = 256;
-inline constexpr unsigned kTilePicks = 32;  ///< the largest selection for which a tile uses shared memory
 
 __device__ __forceinline__ std::uint64_t thread_index() {
   return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -44,6 +44,10 @@ struct SampleLevel {
 
 namespace cuda {
 
+/// The largest selection for which a tile uses shared memory.
+inline constexpr unsigned kTilePicks = 32;
+/// From so many picks on, a bitmap costs less than comparing.
+inline constexpr std::uint64_t kMinBitmapPicks = 256;
 /// Most warps that make selections too large for a tile's shared memory, each with scratch in device memory.
 inline std::uint64_t large_warps(const Device& device) {
   return std::uint64_t{device.multiprocessors()} * 16;

@@ -14,7 +14,6 @@
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/levels_host.hpp"
 #include "engine/samples/partitioned/partitioned_samples.hpp"
-#include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/step.hpp"
 #include "engine/select/bias.hpp"
 #if defined(__CUDACC__)

@@ -235,7 +235,6 @@ class SelectLaunches {
 
   /// The program with the collision technique for `drawn` picks.
   Program with_collision(const Program& base, std::uint64_t drawn) const {
-    constexpr std::uint64_t kMinBitmapPicks = 256;  // from here on, a bitmap costs less than comparing
     Program program = base;
     if (program.collision == Collision::linear && drawn >= kMinBitmapPicks && !linear_requested_)
       program.collision = Collision::bitmap;

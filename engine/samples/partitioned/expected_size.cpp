@@ -63,7 +63,6 @@ std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Optio
   constexpr std::uint64_t kEntry =
       16 + 8 + 4 + 64;  // entry, offset, clash, up to four slots of the visited table
   constexpr std::uint64_t kEdge = 4 + 4 + 4 + 8 + 20;  // index, target, owner, flag, and the edge as a result
-  constexpr std::uint64_t kTile = 32, kBitmap = 256;   // picks above which scratch, and a bitmap, is used
   const std::uint64_t warps = cuda::large_warps(graph.device);  // warps with scratch
   std::uint64_t entries = seeds, bytes = kFixed, largest = 0;
   for (const std::uint64_t edges_per_entry : edges_of_entries(graph, options)) {
@@ -72,10 +71,10 @@ std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Optio
     bytes += entries * kEntry + edges * (kEdge + kEntry);
     entries = std::min(edges, graph.view.vertices());
   }
-  const bool bitmap =
-      options.collision == Collision::automatic ? largest >= kBitmap : options.collision != Collision::linear;
+  const bool bitmap = options.collision == Collision::automatic ? largest >= cuda::kMinBitmapPicks
+                                                                : options.collision != Collision::linear;
   const std::uint64_t words = bitmap ? std::uint64_t{graph.max_degree} / 32 + 1 : 0;
-  if (largest > kTile) bytes += warps * (largest * 2 + words) * sizeof(std::uint32_t);
+  if (largest > cuda::kTilePicks) bytes += warps * (largest * 2 + words) * sizeof(std::uint32_t);
   return bytes;
 }
 

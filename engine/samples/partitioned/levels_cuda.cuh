@@ -15,7 +15,6 @@
 #include "engine/samples/collect.hpp"
 #include "engine/samples/levels_cuda.cuh"
 #include "engine/samples/partitioned/level_grower.hpp"
-#include "engine/samples/partitioned/sample.hpp"
 
 namespace sluice::samples::cuda {
 

@@ -16,7 +16,6 @@
 #include "engine/samples/entry_selector.hpp"
 #include "engine/samples/levels_host.hpp"
 #include "engine/samples/partitioned/level_grower.hpp"
-#include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/plant.hpp"
 #include "engine/samples/visited.hpp"
 #include "engine/select/tables.hpp"
