@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/core/size.hpp"
 #include "engine/exec/memory/link.hpp"
-#include "engine/exec/threads.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/memory/coded_graph.hpp"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"

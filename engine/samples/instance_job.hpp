@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "engine/batch/instance_run.hpp"
-#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 #include "engine/exec/host_executor.hpp"

@@ -1,7 +1,6 @@
 // The GPU's batches of traversal-based samples, each as large as the memory allows.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 
 #include "engine/batch/batch_writer.hpp"
 #include "engine/batch/sink.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 
 #include "engine/batch/instance_run.hpp"
 #include "engine/batch/starts_upload.hpp"

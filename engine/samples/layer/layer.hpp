@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <type_traits>
 
 #include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
@@ -11,7 +10,6 @@
 #include "engine/batch/starts_upload.hpp"
 #include "engine/core/build_namespace.hpp"
 #include "engine/core/error.hpp"
-#include "engine/exchange/nccl.hpp"
 #include "engine/exec/group.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "engine/batch/batch_writer.hpp"
 #include "engine/batch/sink.hpp"

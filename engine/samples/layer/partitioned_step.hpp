@@ -14,7 +14,6 @@
 #include "engine/samples/layer/questions.hpp"
 #include "engine/samples/layer/step.hpp"
 #include "engine/samples/partitioned/items.hpp"
-#include "engine/select/options.hpp"
 
 namespace sluice::samples {
 

@@ -2,13 +2,11 @@
 // partitions as they become resident.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 
 #include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
-#include "engine/core/error.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/partition_cache.hpp"

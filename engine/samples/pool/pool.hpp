@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "engine/batch/options.hpp"
 #include "engine/batch/run_batches.hpp"
@@ -15,7 +13,6 @@
 #include "engine/batch/starts.hpp"
 #include "engine/batch/starts_upload.hpp"
 #include "engine/core/build_namespace.hpp"
-#include "engine/core/charged_vector.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exchange/nccl.hpp"

@@ -12,7 +12,6 @@
 #include <memory>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/cuda_check.cuh"

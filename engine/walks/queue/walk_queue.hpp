@@ -2,7 +2,6 @@
 // compiled only once.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <numeric>
