@@ -159,9 +159,8 @@ void require_scratch(const CommonOptions& options) {
 }
 
 void warn_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions) {
-  std::uint64_t max_partitions[] = {partitions};
-  world().all_reduce(max_partitions, Reduce::max, "the partitions");
-  if (options.paging.slots == 0 || max_partitions[0] > 1 || options.quiet) return;
+  const std::uint64_t max_partitions = reduce_over_ranks(partitions, Reduce::max, "the partitions");
+  if (options.paging.slots == 0 || max_partitions > 1 || options.quiet) return;
   // Not an error: with less memory, or on another machine, the same job has partitions.
   const char* const reason = options.paging.partitions > 1
                                  ? "no partition is loaded onto the device (omit it)"

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <span>
 
 #include "apps/cli/values.hpp"
 #include "apps/commands/acc.hpp"
@@ -28,9 +27,8 @@ bool checks_lists(const Job& job, const KcoreCommand& c) {
   const Graph& graph = job.graph();
   if (job.has_sizes_only() || graph.directed) return false;
   const std::uint64_t ample = 2 * graph.edges() * sizeof(Vertex) + graph.vertices() * kStateBytes;
-  std::uint64_t checks = c.common.plan || host_budget().available() < ample ? 1 : 0;
-  world().all_reduce(std::span(&checks, 1), Reduce::max, "memory for the job");
-  return checks != 0;
+  const std::uint64_t checks = c.common.plan || host_budget().available() < ample ? 1 : 0;
+  return reduce_over_ranks(checks, Reduce::max, "memory for the job") != 0;
 }
 
 void run_kcore(const Command& command, const KcoreCommand& c) {

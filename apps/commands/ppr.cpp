@@ -114,12 +114,6 @@ OptionValue score_units_of(const ppr::Options& options) {
   return std::string(name_of(kPprUnits, options.unit_degree));
 }
 
-/// The largest error over all ranks, so that each rank reports whether the whole job met the tolerance.
-double largest_of_ranks(double error) {
-  world().all_reduce(std::span(&error, 1), Reduce::max, "the largest error");
-  return error;
-}
-
 bool converged(const ppr::Options& options, double largest_error) {
   return !ends_at_tolerance(options) || largest_error <= options.tolerance;
 }
@@ -206,7 +200,8 @@ void run(const Command& command, PprCommand& c) {
     if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
     stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
   });
-  const double largest_error = largest_of_ranks(stats.largest_error);
+  // Each rank reports whether the whole job met the tolerance.
+  const double largest_error = reduce_over_ranks(stats.largest_error, Reduce::max, "the largest error");
   ResolvedOptions counters = counters_of(c, stats, largest_error);
   if (latencies) add_latencies(counters, *latencies);
   if (evaluator) add_precision(counters, *evaluator);

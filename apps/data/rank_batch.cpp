@@ -233,8 +233,7 @@ void RankBatch::store_graph(Graph graph, bool in_edges_computed, const CommonOpt
   } else if (world().is_root()) {
     checksum = graph.checksum != 0 ? graph.checksum : io::graph_checksum(graph, threads_of(common));
   }
-  world().all_reduce(std::span(&checksum, 1), Reduce::max, "the checksum of the graph");
-  graph.checksum = checksum;
+  graph.checksum = reduce_over_ranks(checksum, Reduce::max, "the checksum of the graph");
   job_.set_graph(std::move(graph));
 }
 

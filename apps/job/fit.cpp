@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "apps/job/job.hpp"
 #include "apps/job/ranks.hpp"
@@ -34,17 +33,13 @@ class TrialCeiling {
   std::uint64_t saved_ceiling_;
 };
 
-/// The minimum or maximum of `value` over the ranks of the job. All ranks call it.
-std::uint64_t reduce_over_ranks(std::uint64_t value, Reduce reduce) {
-  world().all_reduce(std::span(&value, 1), reduce, "memory for the job");
-  return value;
-}
+constexpr const char* kLabel = "memory for the job";
 
 /// Returns true if another rank has a lower ceiling. Collective; it is false on the rank with the lowest one.
 bool is_above_lowest_ceiling(const MemoryBudget& host, const MemoryBudget& device) {
-  const std::uint64_t min_host = reduce_over_ranks(host.ceiling(), Reduce::min),
-                      max_host = reduce_over_ranks(host.ceiling(), Reduce::max),
-                      min_device = reduce_over_ranks(device.ceiling(), Reduce::min);
+  const std::uint64_t min_host = reduce_over_ranks(host.ceiling(), Reduce::min, kLabel),
+                      max_host = reduce_over_ranks(host.ceiling(), Reduce::max, kLabel),
+                      min_device = reduce_over_ranks(device.ceiling(), Reduce::min, kLabel);
   return min_host != max_host ? host.ceiling() > min_host : device.ceiling() > min_device;
 }
 
@@ -57,7 +52,7 @@ std::uint64_t find_min_ceiling(MemoryBudget& memory, const Fits& fits) {
     const TrialCeiling trial(memory, bytes);
     return fits();
   };
-  std::uint64_t low = reduce_over_ranks(std::max<std::uint64_t>(memory.ceiling(), 1), Reduce::min),
+  std::uint64_t low = reduce_over_ranks(std::max<std::uint64_t>(memory.ceiling(), 1), Reduce::min, kLabel),
                 high = low;
   do {
     high = high > kUnbounded / 2 ? kUnbounded : 2 * high;
@@ -149,7 +144,7 @@ Job::Trial Job::try_plan(const FindNeed& need, const PagingOptions& paging) {
   } catch (const BudgetError& error) {
     trial.reason = error.what();
   }
-  trial.all_fit = reduce_over_ranks(trial.fits ? 0 : 1, Reduce::max) == 0;
+  trial.all_fit = reduce_over_ranks(std::uint64_t{!trial.fits}, Reduce::max, kLabel) == 0;
   return trial;
 }
 
@@ -171,7 +166,7 @@ void Job::fit(const FindNeed& need) {
   const std::uint64_t report_order = trial.fits ? 2
                                      : others   ? 1
                                                 : 0,
-                      first_order = reduce_over_ranks(report_order, Reduce::min);
+                      first_order = reduce_over_ranks(report_order, Reduce::min, kLabel);
   if (refused && report_order > first_order) throw PeerFailed(kDoesNotFitElsewhere);
   if (refused) throw_refusal();
   static_cast<void>(try_plan(need, paging()));  // makes the plan to be printed
@@ -266,7 +261,7 @@ std::string Job::refusal(const FindNeed& need) {
   };
   const auto describe_need = [&](const char* name, const MemoryBudget& memory, const std::string& bytes) {
     line = fmt::format("the job needs {}{} of {} memory{}, but {} are allowed", at_least, bytes, name,
-                       per_rank, format_size(reduce_over_ranks(memory.ceiling(), Reduce::min)));
+                       per_rank, format_size(reduce_over_ranks(memory.ceiling(), Reduce::min, kLabel)));
     remedies = fmt::format("raise --{}-memory", name);
   };
   const bool host_suffices = fits_with(kUnbounded, device.ceiling()),
@@ -295,8 +290,8 @@ std::string Job::refusal(const FindNeed& need) {
         fmt::format("the job needs {}{} of host memory and {} of device memory{}, but {} and {} are allowed",
                     at_least, amount(host_bytes, sufficient_host_bytes(found), ""),
                     amount(device_bytes, sufficient_device_bytes(found), ""), per_rank,
-                    format_size(reduce_over_ranks(host.ceiling(), Reduce::min)),
-                    format_size(reduce_over_ranks(device.ceiling(), Reduce::min)));
+                    format_size(reduce_over_ranks(host.ceiling(), Reduce::min, kLabel)),
+                    format_size(reduce_over_ranks(device.ceiling(), Reduce::min, kLabel)));
     remedies = "raise --host-memory and --device-memory";
   } else {
     return {};

@@ -192,9 +192,9 @@ PagingOptions Job::paging_of(const sampling::RunPlan& plan) const {
 }
 
 bool Job::fall_back_to_host(bool too_large) {
-  std::uint64_t any[] = {too_large && device_->is_cuda() ? 1u : 0u};
-  world().all_reduce(any, Reduce::max, "the ranks' devices");
-  if (any[0] == 0 || options_.device.choice != DeviceChoice::automatic) return false;
+  const std::uint64_t on_this_rank = too_large && device_->is_cuda() ? 1 : 0,
+                      on_any = reduce_over_ranks(on_this_rank, Reduce::max, "the ranks' devices");
+  if (on_any == 0 || options_.device.choice != DeviceChoice::automatic) return false;
   CommonOptions on_host = options_;
   on_host.device.choice = DeviceChoice::host;
   device_ = std::make_unique<Device>(device_of_rank(on_host));
@@ -253,12 +253,11 @@ void Job::finish(const RunStats& run, const char* instance_name, const char* edg
   report_.run = run;
   close();
   std::uint64_t sums[] = {run.instances, run.sampled_edges};
-  double seconds[] = {run.compute_seconds};
   world().all_reduce(sums, Reduce::sum, "the summary");
-  world().all_reduce(seconds, Reduce::max, "the summary");
+  const double seconds = reduce_over_ranks(run.compute_seconds, Reduce::max, "the summary");
   print_summary(
       fmt::format("{} {}, {} {}", format_count(sums[0]), instance_name, format_count(sums[1]), edge_name),
-      seconds[0], format_rate(per_second(sums[1], seconds[0])), run.partitions);
+      seconds, format_rate(per_second(sums[1], seconds)), run.partitions);
 }
 
 void Job::finish(const SolverFigures& solver) {
@@ -315,12 +314,11 @@ void Job::print_not_converged(const std::string& after, double residual, const s
 
 void Job::print_summary(const std::string& what, double seconds, const std::string& rate,
                         std::uint64_t partitions) const {
-  std::uint64_t bytes[] = {output_->result_bytes()};
-  world().all_reduce(bytes, Reduce::sum, "the summary");
+  const std::uint64_t bytes = reduce_over_ranks(output_->result_bytes(), Reduce::sum, "the summary");
   const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
   if (!options_.quiet)
     print_message(fmt::format("{}: {} in {:.3g} s ({}/s) on {}{}; {} to {}\n", command_.name(), what, seconds,
-                              rate, device_->name(), ranks, format_size(bytes[0]),
+                              rate, device_->name(), ranks, format_size(bytes),
                               options_.output == "-" ? "standard output" : options_.output));
   warn_idle_slots(command_, options_, partitions);
 }

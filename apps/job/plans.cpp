@@ -94,9 +94,8 @@ void Job::print_plan(const sampling::RunPlan& plan) const {
         fmt::format("{:<22} {:>12} (about)\n", read_again ? "read from the file" : "loaded onto the device",
                     format_size(static_cast<std::uint64_t>(plan.transferred_bytes)));
   }
-  std::uint64_t result_bytes[] = {plan.result_bytes};
-  world().all_reduce(result_bytes, Reduce::sum, "the plan");
-  if (result_bytes[0] != 0) text += bytes_line("result", result_bytes[0]);
+  const std::uint64_t result_bytes = reduce_over_ranks(plan.result_bytes, Reduce::sum, "the plan");
+  if (result_bytes != 0) text += bytes_line("result", result_bytes);
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
   // Draws without a bias use no technique.
   text += fmt::format("{:<22} {:>12}\n", "technique",

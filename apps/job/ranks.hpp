@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,13 @@ namespace sluice::apps {
 
 /// The ranks of this job; a single one before run_on_ranks() has connected the others.
 Communicator& world();
+
+/// Reduces one value over the ranks of the job. All ranks call it.
+template <class T>
+T reduce_over_ranks(T value, Reduce reduce, const char* label) {
+  world().all_reduce(std::span(&value, 1), reduce, label);
+  return value;
+}
 
 /// Makes world() rank `rank` of `ranks` planned ranks (make_planned), each on its own machine, until it is
 /// destroyed.
