@@ -10,10 +10,11 @@
 #include "apps/cli/console.hpp"
 #include "apps/cli/values.hpp"
 #include "apps/commands/commands.hpp"
-#include "apps/data/ppr_results.hpp"
 #include "apps/data/starts.hpp"
 #include "apps/job/job.hpp"
 #include "apps/job/ranks.hpp"
+#include "apps/job/sinks.hpp"
+#include "apps/verify/verify.hpp"
 #include "engine/core/error.hpp"
 #include "engine/ppr/evaluate.hpp"
 

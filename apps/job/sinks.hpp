@@ -10,6 +10,8 @@
 #include "apps/cli/common_options.hpp"
 #include "apps/data/ids.hpp"
 #include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
+#include "engine/ppr/ppr.hpp"
 #include "engine/samples/options.hpp"
 #include "engine/walks/options.hpp"
 #include "io/results/result_writer.hpp"
@@ -116,6 +118,27 @@ class SampleWriter : public SampleSink {
   int instance_ = -1, source_ = -1, target_ = -1, depth_ = -1, edge_ = -1, seeds_ = -1, vertices_ = -1;
   int edge_offsets_ = -1, seed_offsets_ = -1, vertex_offsets_ = -1;
   std::vector<std::int64_t> numbers_;  ///< reused from batch to batch
+};
+
+/// Writes /seeds (the first seed of each query), /vertices and /scores. If queries have several seeds, all of
+/// them are in /query_seeds and /query_weights, delimited by /query_offsets.
+class PprWriter : public ppr::Sink {
+ public:
+  PprWriter(io::ResultWriter& writer, const IdMap& ids, const Starts& starts, std::uint32_t top);
+  void write(const ppr::Batch& batch) override;
+
+  /// For make_result_writer: one query per line, with its seed, then the vertices, then the scores.
+  static std::vector<std::string> text_columns() { return {"seeds", "vertices", "scores"}; }
+
+ private:
+  void write_seeds(const ppr::Batch& batch);
+
+  io::ResultWriter& writer_;
+  VertexWriter columns_;
+  const Starts& starts_;
+  int scores_, vertices_, seeds_;
+  int query_seeds_ = -1, query_weights_ = -1, query_offsets_ = -1;
+  std::vector<std::uint64_t> counts_;  ///< reused from batch to batch
 };
 
 }  // namespace sluice::apps

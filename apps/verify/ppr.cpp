@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "apps/data/ppr_results.hpp"
+#include "apps/verify/verify.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
 #include "partition/list_parts.hpp"

@@ -8,6 +8,7 @@
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts.hpp"
 #include "engine/core/memory_budget.hpp"
+#include "engine/ppr/ppr.hpp"
 #include "engine/samples/options.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/walks/options.hpp"
@@ -23,6 +24,11 @@ std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts,
 std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
                                            const samples::Options& options, SampleSink* next,
                                            unsigned threads = 1);
+/// The same for queries ("verify: query 17: ..."): recomputes each by diffusion over a dense vector of
+/// doubles, with no code of the solver. Takes 24 bytes of host memory a vertex, 32 with weights. If lists are
+/// in the file, each step reads all that mass reaches.
+std::unique_ptr<ppr::Sink> verify_ppr(const Graph& graph, const Starts& starts, const ppr::Options& options,
+                                      ppr::Sink& next);
 
 /// Calls make_plan() while the sink of make_check() (may be null) exists; the plan includes its bytes.
 template <class MakeCheck, class MakePlan>

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "apps/data/ppr_results.hpp"
+#include "apps/verify/verify.hpp"
 #include "cli/verify/verify.hpp"
 
 namespace sluice::apps {
