@@ -41,9 +41,9 @@ class PendingRows final : public PendingEdges {
         targets_(rows.targets.span()),
         weights_(rows.weights.span()),
         times_(rows.times.span()) {
-    columns_.push_back(file_->open(in ? GraphPart::in_indices : GraphPart::out_indices));
-    if (info.weighted) columns_.push_back(file_->open(in ? GraphPart::in_data : GraphPart::out_data));
-    if (info.timed) columns_.push_back(file_->open(in ? GraphPart::in_times : GraphPart::out_times));
+    columns_.push_back(file_->open(part_of(GraphPart::out_indices, in)));
+    if (info.weighted) columns_.push_back(file_->open(part_of(GraphPart::out_data, in)));
+    if (info.timed) columns_.push_back(file_->open(part_of(GraphPart::out_times, in)));
   }
 
   bool complete() const override { return complete_; }

@@ -91,9 +91,9 @@ class RowsCheck {
   RowsCheck(const GraphFile& file, bool in, unsigned threads)
       : info_(file.info()),
         offsets_(read_offsets(file, in, threads)),
-        indices_(file.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
-    if (info_.weighted) data_.push_back(file.open(in ? GraphPart::in_data : GraphPart::out_data));
-    if (info_.timed) times_.push_back(file.open(in ? GraphPart::in_times : GraphPart::out_times));
+        indices_(file.open(part_of(GraphPart::out_indices, in))) {
+    if (info_.weighted) data_.push_back(file.open(part_of(GraphPart::out_data, in)));
+    if (info_.timed) times_.push_back(file.open(part_of(GraphPart::out_times, in)));
   }
 
   EdgeSums run(unsigned threads) {

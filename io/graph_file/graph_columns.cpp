@@ -126,7 +126,7 @@ void FirstFault::rethrow() const {
 }
 
 void read_offsets(const GraphFile& file, bool in, unsigned threads, std::span<EdgeIndex> offsets) {
-  const Column column = file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr);
+  const Column column = file.open(part_of(GraphPart::out_indptr, in));
   column.for_each_block(threads, [&](std::uint64_t begin, std::uint64_t end) {
     column.read(begin, std::span(reinterpret_cast<std::int64_t*>(offsets.data()) + begin, end - begin));
   });
@@ -134,7 +134,7 @@ void read_offsets(const GraphFile& file, bool in, unsigned threads, std::span<Ed
 }
 
 void check_offsets(const GraphFile& file, bool in, unsigned threads, std::span<const EdgeIndex> offsets) {
-  const Column column = file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr);
+  const Column column = file.open(part_of(GraphPart::out_indptr, in));
   FirstFault fault;
   const auto signed_at = [&](std::uint64_t i) { return static_cast<std::int64_t>(offsets[i]); };
   if (offsets[0] != 0) throw column.fault(fmt::format("offset 0 is {}, not 0", signed_at(0)));

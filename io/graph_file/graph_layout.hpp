@@ -47,6 +47,11 @@ inline const char* part_name(GraphPart part) {
   return kNames[static_cast<int>(part)];
 }
 
+/// `part` of /out, or the same part of /in.
+inline constexpr GraphPart part_of(GraphPart part, bool in) {
+  return static_cast<GraphPart>(static_cast<int>(part) + (in ? static_cast<int>(GraphPart::in_indptr) : 0));
+}
+
 inline constexpr bool is_in_part(GraphPart part) {
   return part >= GraphPart::in_indptr && part <= GraphPart::in_times;
 }

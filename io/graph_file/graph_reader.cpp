@@ -105,9 +105,8 @@ void GraphFile::read_header() {
 }
 
 void GraphFile::check_sizes(bool in) const {
-  const int shift = in ? static_cast<int>(GraphPart::in_indptr) : 0;
-  const auto check = [&](GraphPart out_part, std::uint64_t size, const char* what) {
-    const Column column = open(static_cast<GraphPart>(static_cast<int>(out_part) + shift));
+  const auto check = [&](GraphPart part, std::uint64_t size, const char* what) {
+    const Column column = open(part_of(part, in));
     if (column.size() == size) return;
     throw column.fault(fmt::format("{} entries instead of {} ({})", column.size(), size, what));
   };
@@ -161,10 +160,10 @@ namespace {
 class FileEdges final : public EdgeSource {
  public:
   FileEdges(const std::string& path, bool in, const GraphColumns& columns, Caching caching)
-      : file_(path, caching), targets_(file_.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
+      : file_(path, caching), targets_(file_.open(part_of(GraphPart::out_indices, in))) {
     const GraphInfo info = columns.select_from(file_.info());
-    if (info.weighted) weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
-    if (info.timed) times_ = file_.open(in ? GraphPart::in_times : GraphPart::out_times);
+    if (info.weighted) weights_ = file_.open(part_of(GraphPart::out_data, in));
+    if (info.timed) times_ = file_.open(part_of(GraphPart::out_times, in));
   }
 
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override {
@@ -198,9 +197,15 @@ class NoEdges final : public EdgeSource {
   }
 };
 
-void read_ids(const GraphFile& file, unsigned threads, Graph& graph) {
+/// A graph whose offsets and original ids are read; its edge arrays, if any, are not filled.
+Graph read_vertices(const GraphFile& file, const GraphColumns& columns, unsigned threads, HostMemory* memory,
+                    bool edges) {
+  Graph graph = make_graph(file.info(), columns, memory, edges);
   if (file.info().compacted)
     read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
+  read_offsets(file, false, threads, graph.out.offsets.span());
+  if (columns.in) read_offsets(file, true, threads, graph.in.offsets.span());
+  return graph;
 }
 
 /// Allocates the arrays of an outline: the known ones by purpose, and others without memory.
@@ -276,8 +281,8 @@ GraphOutline::GraphOutline(const std::string& path, const GraphColumns& columns,
   info_ = file.info();
   const auto open_rows = [&](bool in) {
     auto& offsets = arrays_[in ? kInOffsets : kOffsets];
-    offsets = map_or_read<std::int64_t, EdgeIndex>(
-        file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr), threads, kOffsets);
+    offsets = map_or_read<std::int64_t, EdgeIndex>(file.open(part_of(GraphPart::out_indptr, in)), threads,
+                                                   kOffsets);
     check_offsets(file, in, threads, {static_cast<const EdgeIndex*>(offsets.get()), info_.vertices + 1});
     return std::make_shared<FileEdges>(path, in, columns, Caching::system);
   };
@@ -302,15 +307,9 @@ Graph GraphOutline::graph(const GraphColumns& columns, bool edges, const Charged
 }
 
 Graph open_graph(const std::string& path, const GraphColumns& columns, Caching caching, unsigned threads) {
-  const GraphFile file(path);
-  Graph graph = make_graph(file.info(), columns, nullptr, false);
-  read_ids(file, threads, graph);
-  read_offsets(file, false, threads, graph.out.offsets.span());
+  Graph graph = read_vertices(GraphFile(path), columns, threads, nullptr, false);
   graph.edge_source = std::make_shared<FileEdges>(path, false, columns, caching);
-  if (columns.in) {
-    read_offsets(file, true, threads, graph.in.offsets.span());
-    graph.in_edge_source = std::make_shared<FileEdges>(path, true, columns, caching);
-  }
+  if (columns.in) graph.in_edge_source = std::make_shared<FileEdges>(path, true, columns, caching);
   return graph;
 }
 
@@ -321,14 +320,9 @@ Graph begin_reading(const std::string& path, const GraphColumns& columns, unsign
   if (columns.in && !info.has_in) {
     throw InputError(fmt::format("{} holds no in-edges (/in); convert its edges with --reverse", path));
   }
-  Graph graph = make_graph(info, columns, memory);
-  read_ids(*file, threads, graph);
-  read_offsets(*file, false, threads, graph.out.offsets.span());
+  Graph graph = read_vertices(*file, columns, threads, memory, true);
   graph.pending_edges = make_pending_edges(file, false, columns.select_from(info), graph.out);
-  if (columns.in) {
-    read_offsets(*file, true, threads, graph.in.offsets.span());
-    make_pending_edges(file, true, columns.select_from(info), graph.in)->read(threads);
-  }
+  if (columns.in) make_pending_edges(file, true, columns.select_from(info), graph.in)->read(threads);
   return graph;
 }
 

@@ -98,8 +98,8 @@ struct GraphWriter::Impl {
   void create_datasets() {
     h5::change_file(h5::create_file(output.temporary()), [&](hid_t file) {
       write_header(file);
-      create_rows(file, "out", GraphPart::out_indptr);
-      if (info.has_in) create_rows(file, "in", GraphPart::in_indptr);
+      create_rows(file, false);
+      if (info.has_in) create_rows(file, true);
       if (info.compacted) {
         h5::create_group(file, "vertices");
         create_part(file, GraphPart::original_id, H5T_STD_I64LE, info.vertices);
@@ -119,23 +119,22 @@ struct GraphWriter::Impl {
     h5::write_attribute(file, "checksum", std::uint64_t{0});
   }
 
-  /// Creates group /out or /in; `first` is the first of its four parts.
-  void create_rows(hid_t file, const std::string& name, GraphPart first) {
-    const auto part_at = [&](int i) { return static_cast<GraphPart>(static_cast<int>(first) + i); };
-    const h5::Handle group = h5::create_group(file, name);
+  /// Creates group /out or /in.
+  void create_rows(hid_t file, bool in) {
+    const h5::Handle group = h5::create_group(file, in ? "in" : "out");
     const std::array<std::int64_t, 2> shape = {static_cast<std::int64_t>(info.vertices),
                                                static_cast<std::int64_t>(info.vertices)};
     h5::write_attribute(group.get(), "encoding-type", std::string("csr_matrix"));
     h5::write_attribute(group.get(), "encoding-version", std::string("0.1.0"));
     h5::write_attribute(group.get(), "shape", shape.data(), H5T_STD_I64LE, shape.size());
-    create_part(file, part_at(0), H5T_STD_I64LE, info.vertices + 1);
-    create_part(file, part_at(1), wide ? H5T_STD_I64LE : H5T_STD_I32LE, info.edges);
+    create_part(file, part_of(GraphPart::out_indptr, in), H5T_STD_I64LE, info.vertices + 1);
+    create_part(file, part_of(GraphPart::out_indices, in), wide ? H5T_STD_I64LE : H5T_STD_I32LE, info.edges);
     if (info.weighted) {
-      create_part(file, part_at(2), H5T_IEEE_F32LE, info.edges);
+      create_part(file, part_of(GraphPart::out_data, in), H5T_IEEE_F32LE, info.edges);
     } else {
       create_ones(group.get(), "data", info.edges);
     }
-    if (info.timed) create_part(file, part_at(3), H5T_STD_I64LE, info.edges);
+    if (info.timed) create_part(file, part_of(GraphPart::out_times, in), H5T_STD_I64LE, info.edges);
   }
 
   void create_part(hid_t file, GraphPart which, hid_t type, std::uint64_t size) {
@@ -223,11 +222,11 @@ GraphWriter::~GraphWriter() = default;
 GraphWriter::GraphWriter(GraphWriter&&) noexcept = default;
 
 void GraphWriter::append_offsets(std::span<const EdgeIndex> offsets, bool in) {
-  impl_->append(in ? GraphPart::in_indptr : GraphPart::out_indptr, std::as_bytes(offsets));
+  impl_->append(part_of(GraphPart::out_indptr, in), std::as_bytes(offsets));
 }
 
 void GraphWriter::append_targets(std::span<const Vertex> targets, bool in) {
-  const GraphPart which = in ? GraphPart::in_indices : GraphPart::out_indices;
+  const GraphPart which = part_of(GraphPart::out_indices, in);
   if (!impl_->wide) {
     impl_->append(which, std::as_bytes(targets));
     return;
@@ -240,11 +239,11 @@ void GraphWriter::append_targets(std::span<const Vertex> targets, bool in) {
 }
 
 void GraphWriter::append_weights(std::span<const float> weights, bool in) {
-  impl_->append(in ? GraphPart::in_data : GraphPart::out_data, std::as_bytes(weights));
+  impl_->append(part_of(GraphPart::out_data, in), std::as_bytes(weights));
 }
 
 void GraphWriter::append_times(std::span<const std::int64_t> times, bool in) {
-  impl_->append(in ? GraphPart::in_times : GraphPart::out_times, std::as_bytes(times));
+  impl_->append(part_of(GraphPart::out_times, in), std::as_bytes(times));
 }
 
 void GraphWriter::append_original_ids(std::span<const std::int64_t> ids) {
