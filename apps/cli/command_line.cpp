@@ -80,9 +80,11 @@ std::string to_string(const OptionValue& value) {
 void Command::text_value(const std::string& name, const std::string& placeholder,
                          std::function<void(const std::string&)> set, std::function<OptionValue()> get,
                          const std::string& help) {
-  // A zero or empty default means an automatic choice, which the help describes in words.
+  // A zero or empty default means an automatic choice, which the help describes in words. Arguments are
+  // required.
   const std::string default_value = to_string(get());
-  const std::string shown = placeholder.empty() || default_value == "0" ? "" : default_value;
+  const bool has_default = !placeholder.empty() && name.starts_with("--") && default_value != "0";
+  const std::string shown = has_default ? default_value : "";
   options_.push_back({name, placeholder, help, group_, shown, std::move(set), std::move(get)});
 }
 
@@ -140,10 +142,9 @@ void Command::integer(const std::string& name, std::uint64_t& value, std::uint64
 }
 
 void Command::integer(const std::string& name, std::uint32_t& value, std::uint32_t min_value,
-                      const std::string& help) {
-  const auto set = [&value, name, min_value](const std::string& given) {
-    constexpr std::uint32_t kMaxValue = std::numeric_limits<std::int32_t>::max();
-    value = static_cast<std::uint32_t>(parse_unsigned(given, name, min_value, kMaxValue));
+                      const std::string& help, std::uint32_t max_value) {
+  const auto set = [&value, name, min_value, max_value](const std::string& given) {
+    value = static_cast<std::uint32_t>(parse_unsigned(given, name, min_value, max_value));
   };
   text_value(
       name, "N", set, [&value] { return OptionValue(std::uint64_t{value}); }, help);
@@ -175,17 +176,12 @@ void Command::word_choice(const std::string& name, std::vector<std::string> word
     }
     set(static_cast<std::size_t>(found - words.begin()));
   };
-  text_value(name, join(words, "|"), find, std::move(get), help);
+  text_value(name, name.starts_with("--") ? join(words, "|") : name, find, std::move(get), help);
 }
 
-void Command::set_idle(std::span<const std::string_view> names) {
+void Command::mark(std::span<const std::string_view> names, bool Option::*property) {
   for (auto& option : options_)
-    option.idle |= std::find(names.begin(), names.end(), option.name) != names.end();
-}
-
-void Command::set_techniques(std::span<const std::string_view> names) {
-  for (auto& option : options_)
-    option.technique |= std::find(names.begin(), names.end(), option.name) != names.end();
+    option.*property |= std::find(names.begin(), names.end(), option.name) != names.end();
 }
 
 bool Command::given(const std::string& name) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,7 +84,7 @@ class Command {
   void integer(const std::string& name, std::uint64_t& value, std::uint64_t min_value,
                const std::string& help);
   void integer(const std::string& name, std::uint32_t& value, std::uint32_t min_value,
-               const std::string& help);
+               const std::string& help, std::uint32_t max_value = std::numeric_limits<std::int32_t>::max());
   void real(const std::string& name, const std::string& placeholder, double& value, const std::string& help);
   void list(const std::string& name, const std::string& placeholder, std::vector<std::int64_t>& value,
             std::int64_t min_value, const std::string& help);
@@ -100,14 +101,6 @@ class Command {
         name, std::move(words), [&value, &names](std::size_t i) { value = names[i].value; },
         [&value, &names] { return OptionValue(std::string(name_of(names, value))); }, help);
   }
-  /// As choice, for a required argument.
-  template <class E, std::size_t N>
-  void choice_argument(const std::string& name, E& value, const std::array<Name<E>, N>& names,
-                       const std::string& help) {
-    choice(name, value, names, help);
-    options_.back().placeholder = name;
-    options_.back().default_text.clear();
-  }
   /// One of `words`; `set` receives its index.
   void word_choice(const std::string& name, std::vector<std::string> words,
                    std::function<void(std::size_t)> set, std::function<OptionValue()> get,
@@ -115,9 +108,9 @@ class Command {
 
   /// Marks options of a group that have no effect for this command. A job that gives one is refused, and help
   /// and resolved configuration omit them.
-  void set_idle(std::span<const std::string_view> names);
+  void set_idle(std::span<const std::string_view> names) { mark(names, &Option::idle); }
   /// Marks options that only compare techniques: `--help` omits them, `--help-all` lists them.
-  void set_techniques(std::span<const std::string_view> names);
+  void set_techniques(std::span<const std::string_view> names) { mark(names, &Option::technique); }
 
   /// Is the option on the command line?
   bool given(const std::string& name) const;
@@ -131,6 +124,8 @@ class Command {
   std::function<void(const Command&)> run;
 
  private:
+  void mark(std::span<const std::string_view> names, bool Option::*property);
+
   std::string program_ = "sluice", name_, summary_, example_, group_;
   bool allows_ranks_ = false;
   std::deque<Option> options_;

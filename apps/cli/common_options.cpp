@@ -90,13 +90,8 @@ void declare_results(Command& command, CommonOptions& options) {
 }
 
 void declare_host(Command& command, CommonOptions& options) {
-  command.text_value(
-      "--threads", "N",
-      [&options](const std::string& given) {
-        options.device.threads = static_cast<unsigned>(parse_unsigned(given, "--threads", 1, 4096));
-      },
-      [&options] { return OptionValue(std::uint64_t{options.device.threads}); },
-      "host threads (default: this rank's share of the cores it may use)");
+  command.integer("--threads", options.device.threads, 1,
+                  "host threads (default: this rank's share of the cores it may use)", 4096);
   command.size("--host-memory", options.host_memory,
                "ceiling, like 4GiB (default: nine tenths of what is free)");
   command.text("--scratch", "FOLDER", options.scratch,

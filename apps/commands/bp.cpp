@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -26,11 +24,10 @@ namespace sluice::apps {
 namespace {
 
 double number_of(std::string_view word, const std::string& location) {
-  double value = 0;
-  const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (fault != std::errc() || end != word.data() + word.size() || !(value >= 0) || !std::isfinite(value))
+  const auto value = to_real(word);
+  if (!value || *value < 0)
     throw InputError(fmt::format("{}: {} is not a number from 0 up", location, io::readers::quote(word)));
-  return value;
+  return *value;
 }
 
 void read_coupling(const std::string& path, acc::BeliefModel& model) {

@@ -56,8 +56,8 @@ std::unique_ptr<Command> make_generate() {
   auto [command, c] =
       make_command<GenerateCommand>("generate", "a synthetic graph as a graph file", run_generate);
   command->group("Graph");
-  command->choice_argument("KIND", c->generate.kind, kGraphKinds,
-                           "rmat, kronecker (Graph500), uniform (Erdos-Renyi), grid (road-like) or ring");
+  command->choice("KIND", c->generate.kind, kGraphKinds,
+                  "rmat, kronecker (Graph500), uniform (Erdos-Renyi), grid (road-like) or ring");
   command->integer("--scale", c->scale, 0, "2^N vertices");
   command->integer("--edge-factor", c->edge_factor, 1,
                    "edges drawn per vertex; duplicates and self-loops are dropped");

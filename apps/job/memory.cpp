@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <vector>
+
+#include "apps/cli/values.hpp"
 
 namespace sluice::apps {
 
@@ -53,14 +53,9 @@ std::uint64_t free_in_group(const std::string& folder, const GroupNames& names) 
   return *limit - std::min(unreclaimable, *limit);
 }
 
-/// Is `wanted` one of the comma-separated words?
-bool contains_word(std::string_view words, std::string_view wanted) {
-  for (;;) {
-    const auto comma = words.find(',');
-    if (words.substr(0, comma) == wanted) return true;
-    if (comma == words.npos) return false;
-    words.remove_prefix(comma + 1);
-  }
+/// Is `memory` one of the comma-separated names of controllers?
+bool has_memory(std::string_view controllers) {
+  return std::ranges::count(split(controllers, ","), "memory") > 0;
 }
 
 /// This process's group in a hierarchy, as /proc/self/cgroup names it.
@@ -70,19 +65,18 @@ std::optional<std::string> group_of(const std::string& root, const GroupNames& n
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (&names == &kVersion2 ? controllers.empty() && line.starts_with("0:")
-                             : contains_word(controllers, "memory"))
+    if (&names == &kVersion2 ? controllers.empty() && line.starts_with("0:") : has_memory(controllers))
       return line.substr(second + 1);
   }
   return std::nullopt;
 }
 
 /// Decodes a name of /proc/self/mountinfo, where blanks are octal escapes.
-std::string unescape(const std::string& name) {
+std::string unescape(std::string_view name) {
   std::string plain;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '\\' && i + 3 < name.size()) {
-      plain += static_cast<char>(std::stoi(name.substr(i + 1, 3), nullptr, 8));
+      plain += static_cast<char>(std::stoi(std::string(name.substr(i + 1, 3)), nullptr, 8));
       i += 3;
     } else {
       plain += name[i];
@@ -108,11 +102,10 @@ std::uint64_t free_in_groups(const std::string& root, const GroupNames& names) {
   std::ifstream file(root + "/proc/self/mountinfo");
   for (std::string line; std::getline(file, line);) {
     // "31 23 0:28 TOP FOLDER options tags... - TYPE source options"
-    std::istringstream words(line);
-    const std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+    const std::vector<std::string_view> all = split(line, " ");
     const auto dash = std::find(all.begin(), all.end(), "-");
     if (dash - all.begin() < 6 || all.end() - dash < 4 || dash[1] != names.file_system) continue;
-    if (&names == &kVersion1 && !contains_word(dash[3], "memory")) continue;
+    if (&names == &kVersion1 && !has_memory(dash[3])) continue;
     const std::string mount = root + unescape(all[4]);
     for (std::string path = path_below(*group, unescape(all[3])) + "/";;
          path.resize(path.rfind('/', path.size() - 2) + 1)) {
