@@ -42,10 +42,6 @@ herr_t collect(unsigned level, const H5E_error2_t* error, void* data) {
   return 0;
 }
 
-Handle scalar_space() {
-  return Handle(H5Screate(H5S_SCALAR));
-}
-
 /// Opens the attribute if it holds one value of this class; else returns an empty handle.
 Handle open_scalar(hid_t object, const std::string& name, H5T_class_t wanted) {
   if (H5Aexists(object, name.c_str()) <= 0) return {};
@@ -54,12 +50,6 @@ Handle open_scalar(hid_t object, const std::string& name, H5T_class_t wanted) {
   const Handle space(H5Aget_space(attribute.get()));
   if (H5Tget_class(type.get()) != wanted || H5Sget_simple_extent_npoints(space.get()) != 1) return {};
   return attribute;
-}
-
-template <class T>
-bool read_number(hid_t object, const std::string& name, H5T_class_t wanted, T& value) {
-  const Handle attribute = open_scalar(object, name, wanted);
-  return attribute && H5Aread(attribute.get(), memory_type<T>(), &value) >= 0;
 }
 
 /// Reserves all space that the file will need. A flush that fails halfway leaves the library unable to close
@@ -233,8 +223,18 @@ Handle dataset_properties() {
   return properties;
 }
 
+Handle create_dataset(hid_t parent, const std::string& name, hid_t type, const Handle& space,
+                      const Handle& properties) {
+  return Handle(
+      H5Dcreate2(parent, name.c_str(), type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT));
+}
+
+Handle space_of(const std::vector<hsize_t>& shape) {
+  return Handle(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr));
+}
+
 void write_attribute(hid_t object, const std::string& name, const void* values, hid_t type, hsize_t count) {
-  const Handle space = count == 0 ? scalar_space() : Handle(H5Screate_simple(1, &count, nullptr));
+  const Handle space = count == 0 ? Handle(H5Screate(H5S_SCALAR)) : space_of({count});
   const Handle attribute(H5Acreate2(object, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT));
   checked(H5Awrite(attribute.get(), type, values));
 }
@@ -258,16 +258,9 @@ void write_fixed_text(hid_t object, const std::string& name, const std::string& 
   write_attribute(object, name, utf8.c_str(), type.get());
 }
 
-bool read_attribute(hid_t object, const std::string& name, std::int64_t& value) {
-  return read_number(object, name, H5T_INTEGER, value);
-}
-
-bool read_attribute(hid_t object, const std::string& name, std::uint64_t& value) {
-  return read_number(object, name, H5T_INTEGER, value);
-}
-
-bool read_attribute(hid_t object, const std::string& name, double& value) {
-  return read_number(object, name, H5T_FLOAT, value);
+bool read_number(hid_t object, const std::string& name, H5T_class_t wanted, hid_t type, void* value) {
+  const Handle attribute = open_scalar(object, name, wanted);
+  return attribute && H5Aread(attribute.get(), type, value) >= 0;
 }
 
 bool read_attribute(hid_t object, const std::string& name, std::string& text) {

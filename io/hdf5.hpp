@@ -82,8 +82,11 @@ int descriptor_of(hid_t file);
 Handle create_group(hid_t parent, const std::string& name);
 /// Dataset creation properties without time stamps, so that the same data makes the same bytes.
 Handle dataset_properties();
+Handle create_dataset(hid_t parent, const std::string& name, hid_t type, const Handle& space,
+                      const Handle& properties);
+Handle space_of(const std::vector<hsize_t>& shape);
 
-/// The file type (little-endian) of a C++ number.
+/// The type of a C++ number in a file, and in memory: both are little-endian (io/checksum.hpp asserts it).
 template <class T>
 hid_t file_type() {
   if constexpr (std::is_same_v<T, float>)
@@ -102,12 +105,6 @@ hid_t file_type() {
     static_assert(!sizeof(T), "no such number in our files");
 }
 
-/// The memory type: equal to the file type, since the machine is little-endian (io/checksum.hpp asserts it).
-template <class T>
-hid_t memory_type() {
-  return file_type<T>();
-}
-
 /// Writes an attribute of one value, an array of values, or variable-length UTF-8 text, which Python reads as
 /// str. The library does not check the position of such text in a file; read_attribute() does.
 void write_attribute(hid_t object, const std::string& name, const void* values, hid_t type,
@@ -122,10 +119,14 @@ void write_attribute(hid_t object, const std::string& name, T value) {
 }
 
 /// Reads a scalar attribute; returns false if there is none of this name and of a fitting class.
-bool read_attribute(hid_t object, const std::string& name, std::int64_t& value);
-bool read_attribute(hid_t object, const std::string& name, std::uint64_t& value);
-bool read_attribute(hid_t object, const std::string& name, double& value);
 bool read_attribute(hid_t object, const std::string& name, std::string& text);
+bool read_number(hid_t object, const std::string& name, H5T_class_t wanted, hid_t type, void* value);
+template <class T>
+requires std::is_arithmetic_v<T>
+bool read_attribute(hid_t object, const std::string& name, T& value) {
+  const H5T_class_t wanted = std::is_floating_point_v<T> ? H5T_FLOAT : H5T_INTEGER;
+  return read_number(object, name, wanted, file_type<T>(), &value);
+}
 
 /// Whether `parent` has a member of this name.
 bool has_link(hid_t parent, const std::string& name);

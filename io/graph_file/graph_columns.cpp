@@ -83,8 +83,7 @@ void Column::read_as(hid_t type, bool as_stored, std::size_t bytes, std::uint64_
   h5::silence_errors();  // once per thread: any thread may read lists
   try {
     const hsize_t start = first, length = count;
-    const h5::Handle space(H5Dget_space(dataset_.get()));
-    const h5::Handle memory(H5Screate_simple(1, &length, nullptr));
+    const h5::Handle space(H5Dget_space(dataset_.get())), memory = h5::space_of({length});
     h5::checked(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &length, nullptr));
     h5::checked(H5Dread(dataset_.get(), type, memory.get(), space.get(), H5P_DEFAULT, out));
   } catch (const h5::Failure& failure) {

@@ -38,7 +38,7 @@ class Column {
   /// Reads elements [first, first + out.size()).
   template <class T>
   void read(std::uint64_t first, std::span<T> out) const {
-    read_as(h5::memory_type<T>(), holds<T>(), sizeof(T), first, out.size(), out.data());
+    read_as(h5::file_type<T>(), holds<T>(), sizeof(T), first, out.size(), out.data());
   }
   /// Reads elements in the file's own type, without conversion.
   void read_bytes(std::uint64_t first, std::span<std::byte> out) const {

@@ -55,9 +55,7 @@ std::uint64_t create_contiguous(hid_t file, const std::string& name, hid_t type,
   h5::checked(H5Pset_layout(properties.get(), H5D_CONTIGUOUS));
   h5::checked(H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY));
   h5::checked(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER));
-  const h5::Handle space(H5Screate_simple(1, &size, nullptr));
-  const h5::Handle dataset(
-      H5Dcreate2(file, name.c_str(), type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT));
+  const h5::Handle dataset = h5::create_dataset(file, name, type, h5::space_of({size}), properties);
   if (size == 0) return 0;
   const haddr_t offset = H5Dget_offset(dataset.get());
   if (offset == HADDR_UNDEF) throw h5::Failure("no space was given to dataset /" + name);
@@ -71,9 +69,7 @@ void create_ones(hid_t file, const std::string& name, hsize_t size) {
   h5::checked(H5Pset_layout(properties.get(), H5D_CONTIGUOUS));
   h5::checked(H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_LATE));
   h5::checked(H5Pset_fill_value(properties.get(), H5T_IEEE_F32LE, &one));
-  const h5::Handle space(H5Screate_simple(1, &size, nullptr));
-  const h5::Handle dataset(H5Dcreate2(file, name.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT,
-                                      properties.get(), H5P_DEFAULT));
+  h5::create_dataset(file, name, H5T_IEEE_F32LE, h5::space_of({size}), properties);
 }
 
 }  // namespace

@@ -51,21 +51,11 @@ class ShardedDataset {
   h5::Handle type_;
 };
 
-h5::Handle space_of(const std::vector<hsize_t>& shape) {
-  return h5::Handle(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr));
-}
-
-h5::Handle create(hid_t file, const ShardedDataset& sharded, const h5::Handle& space,
-                  const h5::Handle& properties) {
-  return h5::Handle(H5Dcreate2(file, sharded.name().c_str(), sharded.type(), space.get(), H5P_DEFAULT,
-                               properties.get(), H5P_DEFAULT));
-}
-
 /// Creates a virtual dataset: the rows of all shards, one shard after the other; no row is copied.
 void join_rows(hid_t file, const ShardedDataset& sharded, const std::vector<ShardFile>& shards) {
   hsize_t total_rows = 0;
   for (std::size_t i = 0; i < sharded.shards(); ++i) total_rows += sharded.rows(i);
-  const h5::Handle all_rows = space_of(sharded.shape(total_rows));
+  const h5::Handle all_rows = h5::space_of(sharded.shape(total_rows));
   const h5::Handle properties = h5::dataset_properties();
   const std::int64_t missing = std::numeric_limits<std::int64_t>::min();
   h5::checked(H5Pset_fill_value(properties.get(), H5T_NATIVE_INT64, &missing));
@@ -76,10 +66,10 @@ void join_rows(hid_t file, const ShardedDataset& sharded, const std::vector<Shar
     h5::checked(
         H5Sselect_hyperslab(all_rows.get(), H5S_SELECT_SET, first.data(), nullptr, shape.data(), nullptr));
     h5::checked(H5Pset_virtual(properties.get(), all_rows.get(), shards[i].name.c_str(),
-                               sharded.name().c_str(), space_of(shape).get()));
+                               sharded.name().c_str(), h5::space_of(shape).get()));
   }
   h5::checked(H5Sselect_all(all_rows.get()));
-  create(file, sharded, all_rows, properties);
+  h5::create_dataset(file, sharded.name(), sharded.type(), all_rows, properties);
 }
 
 /// Joins offsets of lists. A shard's begin at 0; in the whole they continue at the previous shard's end.
@@ -87,8 +77,9 @@ std::uint64_t join_offsets(hid_t file, const ShardedDataset& sharded) {
   constexpr hsize_t kPiece = 1u << 20;
   hsize_t lists = 0;
   for (std::size_t i = 0; i < sharded.shards(); ++i) lists += sharded.rows(i) - 1;
-  const h5::Handle all_rows = space_of({lists + 1});
-  const h5::Handle joined = create(file, sharded, all_rows, h5::dataset_properties());
+  const h5::Handle all_rows = h5::space_of({lists + 1});
+  const h5::Handle joined =
+      h5::create_dataset(file, sharded.name(), sharded.type(), all_rows, h5::dataset_properties());
   std::vector<std::int64_t> ends;
   hsize_t row = 0;
   std::int64_t previous_end = 0;
@@ -101,7 +92,7 @@ std::uint64_t join_offsets(hid_t file, const ShardedDataset& sharded) {
         count = std::min(kPiece, rows - first);
         ends.resize(count);
         const hsize_t target_row = row + first;
-        const h5::Handle piece = space_of({count}), from(H5Dget_space(dataset));
+        const h5::Handle piece = h5::space_of({count}), from(H5Dget_space(dataset));
         h5::checked(H5Sselect_hyperslab(from.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr));
         h5::checked(
             H5Sselect_hyperslab(all_rows.get(), H5S_SELECT_SET, &target_row, nullptr, &count, nullptr));

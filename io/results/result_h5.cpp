@@ -71,8 +71,7 @@ class ChunkedDataset {
     h5::checked(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER));
     const h5::Handle space(H5Screate_simple(rank, initial_shape.data(), max_shape.data()));
     const hid_t type = with_element_type(declared_->type, []<class T>() { return h5::file_type<T>(); });
-    dataset_ = h5::Handle(H5Dcreate2(file, declared_->name.c_str(), type, space.get(), H5P_DEFAULT,
-                                     properties.get(), H5P_DEFAULT));
+    dataset_ = h5::create_dataset(file, declared_->name, type, space, properties);
   }
 
   void extend(std::uint64_t rows) { h5::checked(H5Dset_extent(dataset_.get(), shape(rows).data())); }
