@@ -68,12 +68,13 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSt
     report.command = command.name();
     report.options = command.resolved();
     report.device = device;
-    report.graph = GraphFacts{output,
-                              stats.vertices,
-                              stats.edges,
-                              !(options.undirected || source.info().undirected),
-                              options.weights != io::WeightRule::none,
-                              stats.checksum};
+    report.graph_file = output;
+    report.graph = io::GraphInfo{.vertices = stats.vertices,
+                                 .edges = stats.edges,
+                                 .directed = !(options.undirected || source.info().undirected),
+                                 .weighted = options.weights != io::WeightRule::none,
+                                 .checksum = stats.checksum,
+                                 .origin = {}};
     report.load_seconds = stats.load_seconds;
     report.sort_seconds = stats.sort_seconds;
     report.close_seconds = stats.write_seconds;

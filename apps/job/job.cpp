@@ -22,10 +22,6 @@ namespace sluice::apps {
 
 namespace {
 
-GraphFacts facts_of(const std::string& file, const io::GraphInfo& info) {
-  return {file, info.vertices, info.edges, info.directed, info.weighted, info.checksum};
-}
-
 std::string edge_rate(std::uint64_t edges, double seconds) {
   return format_rate(per_second(edges, seconds)) + " edges";
 }
@@ -119,7 +115,8 @@ void Job::open() {
   info_ = sizes ? *sizes : io::read_graph_info(options_.graph);
   sizes_only_ = sizes.has_value();
   if (sizes) outline_.emplace(info_);
-  report_.graph = facts_of(options_.graph, info_);
+  report_.graph_file = options_.graph;
+  report_.graph = info_;
   // Must precede every collective that depends on the options or the graph.
   require_same_on_all_ranks(shared_options_text(command_) +
                             fmt::format("graph checksum {}\nin-edges in the file: {}\n",

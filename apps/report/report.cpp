@@ -30,10 +30,13 @@ Json to_json(const ResolvedOptions& options) {
   return json;
 }
 
-Json to_json(const GraphFacts& graph) {
-  return {{"file", graph.file},         {"vertices", graph.vertices},
-          {"edges", graph.edges},       {"directed", graph.directed},
-          {"weighted", graph.weighted}, {"checksum", format_checksum(graph.checksum)}};
+Json to_json(const std::string& file, const io::GraphInfo& graph) {
+  return {{"file", file},
+          {"vertices", graph.vertices},
+          {"edges", graph.edges},
+          {"directed", graph.directed},
+          {"weighted", graph.weighted},
+          {"checksum", format_checksum(graph.checksum)}};
 }
 
 /// GPU memory in use before Sluice allocated anything, and NCCL's own memory; no budget bounds either.
@@ -168,7 +171,7 @@ Json to_json(const Report& report) {
   json["command"] = report.command;
   json["version"] = SLUICE_VERSION;
   json["options"] = to_json(report.options);
-  if (report.graph) json["graph"] = to_json(*report.graph);
+  if (report.graph) json["graph"] = to_json(report.graph_file, *report.graph);
   json["ranks"] = world().size();
   json["device"] = report.device != nullptr ? report.device->name() : "host";
   json["seconds"] = seconds_of(report);

@@ -12,6 +12,7 @@
 #include "engine/core/clock.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/sampling/run.hpp"
+#include "io/graph_file/graph_file.hpp"
 
 namespace sluice::io {
 class OutputFile;
@@ -25,16 +26,6 @@ class Stopwatch {
 
  private:
   double begin_ = seconds_now();
-};
-
-/// The report's facts about the graph.
-struct GraphFacts {
-  std::string file;
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
-  bool directed = true;
-  bool weighted = false;
-  std::uint64_t checksum = 0;
 };
 
 /// Figures of an iterative solver.
@@ -62,7 +53,8 @@ struct AccFigures {
 struct Report {
   std::string command;
   ResolvedOptions options;
-  std::optional<GraphFacts> graph;
+  std::string graph_file;
+  std::optional<io::GraphInfo> graph;
   const Device* device = nullptr;  ///< null if the command has none
   std::optional<RunStats> run;     ///< walks and samples
   std::optional<SolverFigures> solver;
