@@ -19,13 +19,22 @@
 #include "io/convert/adjacency_writer.hpp"
 #include "io/convert/convert.hpp"
 #include "io/convert/edge_sorter.hpp"
-#include "io/convert/id_faults.hpp"
 #include "io/convert/id_set.hpp"
 #include "io/convert/wide_ids.hpp"
 #include "io/edge_source.hpp"
 #include "io/graph_file/graph_file.hpp"
 
 namespace sluice::io {
+
+inline InputError id_too_large(const std::string& origin, std::uint64_t id) {
+  return InputError(fmt::format("{}: id {} is not below 2^63", origin, id));
+}
+
+inline InputError too_many_vertices(std::uint64_t vertices) {
+  return InputError(
+      fmt::format("ids up to {} exceed the {} vertices a graph can have; use --compact to drop unused ids",
+                  vertices - 1, kMaxVertices));
+}
 
 /// `Record` carries what the graph stores of an edge. Steps are called in the order in which they stand here.
 template <class Record>
