@@ -215,9 +215,7 @@ std::unique_ptr<Command> make_suite(const Suite& suite) {
   command->flag("--force", c->common.force, "replace what exists");
   apps::declare_report(*command, c->common);
   command->text("--commit", "ID", c->commit, "the commit that the report names");
-  command->group("Machine");
   apps::declare_device(*command, c->common);
-  command->group("Messages");
   apps::declare_messages(*command, c->common);
   command->set_idle(kIdleForSuites);
   const std::string graph = suite.input == Input::file                            ? " graph.h5"

@@ -89,17 +89,23 @@ void declare_results(Command& command, CommonOptions& options) {
   command.flag("--plan", options.plan, "print the memory that the job needs, without running it");
 }
 
-void declare_host(Command& command, CommonOptions& options) {
-  command.integer("--threads", options.device.threads, 1,
-                  "host threads (default: this rank's share of the cores it may use)", 4096);
+void declare_host_memory(Command& command, CommonOptions& options) {
   command.size("--host-memory", options.host_memory,
                "ceiling, like 4GiB (default: nine tenths of what is free)");
+}
+
+void declare_host(Command& command, CommonOptions& options) {
+  command.group("Machine");
+  command.integer("--threads", options.device.threads, 1,
+                  "host threads (default: this rank's share of the cores it may use)", 4096);
+  declare_host_memory(command, options);
   command.text("--scratch", "FOLDER", options.scratch,
                "folder of temporary files, such as sort runs (default: the output's folder; for standard "
                "output the system's)");
 }
 
 void declare_backend(Command& command, CommonOptions& options) {
+  command.group("Machine");
   command.choice("--device", options.device.choice, kDevices, "auto: a GPU if one is usable");
   declare_host(command, options);
   command.size(
@@ -124,6 +130,7 @@ void declare_device(Command& command, CommonOptions& options) {
 }
 
 void declare_messages(Command& command, CommonOptions& options) {
+  command.group("Messages");
   command.choice("--progress", options.progress, kProgressModes,
                  "a bar on standard error; auto: if it is a terminal");
   command.flag("--quiet", options.quiet, "errors and warnings only");
@@ -133,9 +140,7 @@ void declare_messages(Command& command, CommonOptions& options) {
 void declare_job(Command& command, CommonOptions& options) {
   command.group("Results");
   declare_results(command, options);
-  command.group("Machine");
   declare_device(command, options);
-  command.group("Messages");
   declare_messages(command, options);
   command.set_allows_ranks();
 }

@@ -60,13 +60,14 @@ void declare_seed(Command& command, CommonOptions& options);
 /// Declares --output, --force, --report ...
 void declare_report(Command& command, CommonOptions& options);
 void declare_results(Command& command, CommonOptions& options);
-/// Declares --threads, --host-memory, --scratch.
+void declare_host_memory(Command& command, CommonOptions& options);
+/// Declares --threads, --host-memory, --scratch, and their heading.
 void declare_host(Command& command, CommonOptions& options);
-/// Declares --device, --device-memory and the options of declare_host.
+/// Declares --device, --device-memory and all of declare_host.
 void declare_backend(Command& command, CommonOptions& options);
-/// Declares the options of declare_backend, --layout, and those of ranks and out-of-core work.
+/// Declares all of declare_backend, --layout, and those of ranks and out-of-core work.
 void declare_device(Command& command, CommonOptions& options);
-/// Declares --progress, --quiet, --verbose.
+/// Declares --progress, --quiet, --verbose, and their heading.
 void declare_messages(Command& command, CommonOptions& options);
 /// Declares all of these and their headings: a job on a graph file, on one or several ranks.
 void declare_job(Command& command, CommonOptions& options);

@@ -34,8 +34,7 @@ std::unique_ptr<Command> make_check() {
   command->group("File");
   command->input_file("FILE", c->file, "a graph file");
   command->group("Machine");
-  command->size("--host-memory", c->common.host_memory,
-                "ceiling, like 4GiB (default: nine tenths of what is free)");
+  declare_host_memory(*command, c->common);
   command->group("Messages");
   command->flag("--quiet", c->common.quiet, "errors and warnings only");
   command->flag("--verbose", c->common.verbose, "also the resolved configuration");

@@ -56,9 +56,7 @@ std::unique_ptr<Command> make_convert() {
   command->group("Vertices (default: compacted when more than half of the id range is unused)");
   command->flag("--compact", c->compact, "drop unused ids, and store the original ids in the file");
   command->flag("--no-compact", c->no_compact, "keep ids as they are");
-  command->group("Machine");
   declare_host(*command, c->common);
-  command->group("Messages");
   declare_messages(*command, c->common);
   command->set_example("sluice convert soc-Epinions1.txt.gz epinions.h5");
   return std::move(command);

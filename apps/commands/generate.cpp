@@ -70,9 +70,7 @@ std::unique_ptr<Command> make_generate() {
   command->output_file("--output", c->common.output, "the graph file to write (required)");
   command->flag("--force", c->common.force, "replace what exists");
   declare_report(*command, c->common);
-  command->group("Machine");
   declare_backend(*command, c->common);
-  command->group("Messages");
   declare_messages(*command, c->common);
   command->set_example("sluice generate kronecker --scale 20 --undirected --output graph.h5");
   return std::move(command);

@@ -241,8 +241,7 @@ std::unique_ptr<Command> make_info() {
   command->group("Machine");
   command->size("--device-memory", c->common.device.device_memory,
                 "also show a uniform walk's partitions within this limit, like 4GiB");
-  command->size("--host-memory", c->common.host_memory,
-                "ceiling, like 4GiB (default: nine tenths of what is free)");
+  declare_host_memory(*command, c->common);
   command->group("Messages");
   command->flag("--verbose", c->common.verbose, "also the resolved configuration");
   command->set_example("sluice info graph.h5 --device-memory 8GiB");

@@ -253,9 +253,7 @@ std::unique_ptr<Command> make_replay() {
   command->flag("--force", c->common.force, "replace what exists");
   command->flag("--verify", c->common.verify, "check every method's ranks after every batch");
   command->flag("--plan", c->common.plan, "print the memory that the job needs, without running it");
-  command->group("Machine");
   declare_device(*command, c->common);
-  command->group("Messages");
   declare_messages(*command, c->common);
   command->set_idle(kIdleForSolvers);
   command->set_allows_ranks();
