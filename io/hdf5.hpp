@@ -4,7 +4,6 @@
 #include <hdf5.h>
 
 #include <cstdint>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>

@@ -16,7 +16,6 @@
 #include "apps/commands/commands.hpp"
 #include "apps/job/job.hpp"
 #include "apps/report/report.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/core/size.hpp"
 #include "engine/core/types.hpp"

@@ -9,7 +9,6 @@
 #include "apps/job/ranks.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/verify.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
 
 namespace sluice::apps {

@@ -6,13 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "apps/cli/console.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/data/rank_batch.hpp"
 #include "apps/job/job.hpp"
 #include "apps/job/ranks.hpp"
 #include "apps/job/sinks.hpp"
-#include "engine/core/error.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/verify.hpp"
 

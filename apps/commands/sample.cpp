@@ -1,6 +1,4 @@
 // sluice sample: traversal-based and one-pass sampling.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "apps/commands/commands.hpp"
@@ -8,7 +6,6 @@
 #include "apps/job/job.hpp"
 #include "apps/job/sinks.hpp"
 #include "apps/verify/verify.hpp"
-#include "engine/core/error.hpp"
 
 namespace sluice::apps {
 

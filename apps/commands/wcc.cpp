@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "apps/cli/values.hpp"
 #include "apps/commands/acc.hpp"

@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "apps/cli/command_line.hpp"
 #include "apps/data/batch.hpp"

@@ -7,7 +7,6 @@
 #include "apps/cli/values.hpp"
 #include "apps/job/ranks.hpp"
 #include "apps/report/report.hpp"
-#include "engine/core/error.hpp"
 
 namespace sluice::apps {
 

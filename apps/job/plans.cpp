@@ -7,8 +7,6 @@
 #include "apps/cli/names.hpp"
 #include "apps/job/job.hpp"
 #include "apps/job/ranks.hpp"
-#include "apps/job/shared_graph.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 
 namespace sluice::apps {

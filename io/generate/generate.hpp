@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "engine/exec/device.hpp"
 #include "io/edge_source.hpp"

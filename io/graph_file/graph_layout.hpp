@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "io/checksum.hpp"
 #include "io/graph_file/graph_file.hpp"

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 namespace sluice::io::readers {
 
 void ParsedBlock::clear() {
