@@ -19,8 +19,7 @@ struct CheckCommand {
 void run_check(const Command& command, const CheckCommand& c) {
   apply_host_ceiling(c.common);
   print_options(command, c.common);
-  const io::GraphInfo info = io::read_graph_info(c.file);
-  io::check_graph(c.file);
+  const io::GraphInfo info = io::check_graph(c.file).info;
   if (c.common.quiet) return;
   print(fmt::format("{}: sound ({} vertices, {} edges; checksums and structure verified)\n", c.file,
                     format_count(info.vertices), format_count(info.edges)));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -45,9 +46,7 @@ struct PprCommand {
 
 /// Throws UsageError for options without effect and for combinations that queries do not support.
 void resolve_options(const Command& command, PprCommand& c) {
-  const auto refuse = [&](const char* option, bool idle, const std::string& condition) {
-    refuse_idle_option(command, option, idle, condition);
-  };
+  const auto refuse = std::bind_front(refuse_idle_option, std::cref(command));
   const std::string method = fmt::format("with --method {}", name_of(kPprMethods, c.ppr.method));
   const bool staged = c.ppr.method == ppr::Method::staged, push = c.ppr.method == ppr::Method::push,
              walks = c.ppr.method == ppr::Method::walks;

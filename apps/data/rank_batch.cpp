@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -137,9 +138,7 @@ void refuse_idle_frontier(const Command& command, pagerank::RankMethod method) {
 
 void resolve_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options) {
   const std::string name = name_of(kRankMethods, method);
-  const auto refuse_idle = [&](const char* option, bool idle, const std::string& condition) {
-    refuse_idle_option(command, option, idle, condition);
-  };
+  const auto refuse_idle = std::bind_front(refuse_idle_option, std::cref(command));
   const bool from_scratch = method == pagerank::RankMethod::from_scratch;
   const std::string condition = "with --method " + name;
   refuse_idle("--previous", from_scratch, condition);
