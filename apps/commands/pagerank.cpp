@@ -26,23 +26,14 @@ struct PageRankCommand {
   CommonOptions common;
 };
 
-std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
-  std::vector<io::Attribute> attributes{
-      {"method", std::string(name_of(kRankMethods, c.method))},
-      {"damping", c.rank.damping},
-      {"tolerance", c.rank.tolerance},
-      {"norm", std::string(name_of(kRankNorms, c.rank.norm))},
-      {"max_iterations", std::int64_t{c.rank.max_iterations}},
-      {"dangling", std::string(name_of(kDanglings, c.rank.dangling))},
-      {"weighted", std::int64_t{c.rank.weighted}},
-      {"precision", std::string(name_of(kRankPrecisions, c.rank.precision))}};
+std::vector<io::Attribute> attributes_of(const Command& command, const PageRankCommand& c) {
+  std::vector<std::string> options{"--method",         "--damping",  "--tolerance", "--norm",
+                                   "--max-iterations", "--dangling", "--weighted",  "--precision"};
   const bool pruned = c.method == pagerank::RankMethod::pruned_frontier;
-  if (has_frontier(c.method)) {
-    attributes.emplace_back("frontier_tolerance", c.batch.rank.frontier_tolerance);
-  }
-  if (pruned) attributes.emplace_back("prune_tolerance", c.batch.rank.prune_tolerance);
-  if (pruned && !c.batch.rank.affect_all) attributes.emplace_back("affect_all", std::string("never"));
-  return attributes;
+  if (has_frontier(c.method)) options.emplace_back("--frontier-tolerance");
+  if (pruned) options.emplace_back("--prune-tolerance");
+  if (pruned && !c.batch.rank.affect_all) options.emplace_back("--affect-all");
+  return attributes_of(command, options);
 }
 
 /// The reason why the iterations ended, as text.
@@ -120,7 +111,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
 
   std::optional<RankBatch> batch;
   if (changes) batch.emplace(job, std::move(*changes), c.batch, c.rank, c.common);
-  job.open_results(attributes_of(c), nullptr, text_columns_of(c.common, {"rank"}));
+  job.open_results(attributes_of(command, c), nullptr, text_columns_of(c.common, {"rank"}));
   job.progress().start(command.name());
   const auto observe = [&](const pagerank::RankIteration& iteration) {
     world().throw_if_failed("the work");

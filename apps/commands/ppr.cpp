@@ -72,27 +72,25 @@ bool ends_at_tolerance(const ppr::Options& options) {
   return length_of(options) == 0 && options.method != ppr::Method::walks && options.residual_threshold == 0;
 }
 
-std::vector<io::Attribute> attributes_of(const PprCommand& c) {
-  std::vector<io::Attribute> attributes{{"method", std::string(name_of(kPprMethods, c.ppr.method))},
-                                        {"alpha", c.ppr.alpha},
-                                        {"top", std::int64_t{c.ppr.top}},
-                                        {"dangling", std::string(name_of(kPprDanglings, c.ppr.dangling))},
-                                        {"weighted", std::int64_t{c.ppr.weighted}}};
+std::vector<io::Attribute> attributes_of(const Command& command, const PprCommand& c) {
+  std::vector<io::Attribute> attributes =
+      attributes_of(command, {"--method", "--alpha", "--top", "--dangling", "--weighted"});
   const bool staged = c.ppr.method == ppr::Method::staged, walks = c.ppr.method == ppr::Method::walks,
              threshold = c.ppr.residual_threshold > 0;
+  const bool units = c.ppr.score_units != 0 || c.ppr.unit_degree != ppr::BallDegree::none;
   const std::uint32_t length = length_of(c.ppr);
   if (length != 0) attributes.emplace_back("length", std::int64_t{length});
-  if (staged) attributes.emplace_back("stages", fmt::format("{}", fmt::join(c.ppr.stages, ",")));
-  if (threshold) attributes.emplace_back("residual_threshold", c.ppr.residual_threshold);
-  if (staged && !threshold) attributes.emplace_back("expand", c.ppr.expand);
-  if (staged) attributes.emplace_back("unexpanded", std::string(name_of(kPprUnexpanded, c.ppr.unexpanded)));
-  if (staged && c.ppr.one_by_one) attributes.emplace_back("table", std::int64_t{c.ppr.table});
-  if (c.ppr.unit_degree != ppr::BallDegree::none)
-    attributes.emplace_back("score_units", std::string(name_of(kPprUnits, c.ppr.unit_degree)));
-  if (c.ppr.score_units != 0) attributes.emplace_back("score_units", std::int64_t{c.ppr.score_units});
-  if (table_limit_of(c.ppr) != 0) attributes.emplace_back("table_limit", std::string("hard"));
-  if (walks) attributes.emplace_back("walks", std::int64_t{c.ppr.walks});
-  if (ends_at_tolerance(c.ppr)) attributes.emplace_back("tolerance", c.ppr.tolerance);
+  std::vector<std::string> options;
+  if (staged) options.emplace_back("--stages");
+  if (threshold) options.emplace_back("--residual-threshold");
+  if (staged && !threshold) options.emplace_back("--expand");
+  if (staged) options.emplace_back("--unexpanded");
+  if (staged && c.ppr.one_by_one) options.emplace_back("--table");
+  if (units) options.emplace_back("--score-units");
+  if (table_limit_of(c.ppr) != 0) options.emplace_back("--table-limit");
+  if (walks) options.emplace_back("--walks");
+  if (ends_at_tolerance(c.ppr)) options.emplace_back("--tolerance");
+  std::ranges::copy(attributes_of(command, options), std::back_inserter(attributes));
   return attributes;
 }
 
@@ -192,7 +190,7 @@ void run(const Command& command, PprCommand& c) {
   std::optional<ppr::Evaluator> evaluator;
   ppr::Stats stats;
   job.run_with_retries(first, plan_with, [&](const ppr::Plan&) {
-    auto& results = job.open_results(attributes_of(c), &starts, PprWriter::text_columns());
+    auto& results = job.open_results(attributes_of(command, c), &starts, PprWriter::text_columns());
     PprWriter writer(results, job.ids(), starts, c.ppr.top);
     const auto verifier = c.common.verify ? verify_ppr(job.graph(), starts, c.ppr, writer) : nullptr;
     ppr::Sink* sink = verifier ? verifier.get() : &writer;

@@ -22,20 +22,22 @@ bool is_one_pass(const SampleCommand& c) {
   return c.sample.kind == samples::Kind::node || c.sample.kind == samples::Kind::edge;
 }
 
+const std::vector<KindOption> kKindOptions{
+    {"--fanout", {"neighbor"}},
+    {"--replace", {"neighbor"}},
+    {"--bias", {"neighbor", "forest-fire", "layer"}},
+    {"--probability", {"forest-fire"}},
+    {"--depth", {"forest-fire", "snowball"}},
+    {"--layer-size", {"layer"}},
+    {"--count", {"node", "edge"}},
+    {"--revisit", {"neighbor", "forest-fire", "snowball", "layer"}},
+    {"--select", {"neighbor", "forest-fire", "layer"}},
+    {"--collision", {"neighbor", "forest-fire", "layer"}},
+    {"--starts", {"neighbor", "forest-fire", "snowball", "layer"}},
+    {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}}};
+
 void refuse_inapplicable(const Command& command, const SampleCommand& c) {
-  refuse_inapplicable_options(command, name_of(kSampleKinds, c.sample.kind),
-                              {{"--fanout", {"neighbor"}},
-                               {"--replace", {"neighbor"}},
-                               {"--bias", {"neighbor", "forest-fire", "layer"}},
-                               {"--probability", {"forest-fire"}},
-                               {"--depth", {"forest-fire", "snowball"}},
-                               {"--layer-size", {"layer"}},
-                               {"--count", {"node", "edge"}},
-                               {"--revisit", {"neighbor", "forest-fire", "snowball", "layer"}},
-                               {"--select", {"neighbor", "forest-fire", "layer"}},
-                               {"--collision", {"neighbor", "forest-fire", "layer"}},
-                               {"--starts", {"neighbor", "forest-fire", "snowball", "layer"}},
-                               {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}}});
+  refuse_inapplicable_options(command, name_of(kSampleKinds, c.sample.kind), kKindOptions);
   const auto& fanout = c.sample.fanout;
   const bool selects_all =
       !fanout.empty() && std::all_of(fanout.begin(), fanout.end(), [](auto f) { return f == -1; });
@@ -48,32 +50,10 @@ void refuse_inapplicable(const Command& command, const SampleCommand& c) {
 
 /// The options of CONTRACT section 4 that apply to this kind.
 std::vector<io::Attribute> attributes_of(const Command& command, const SampleCommand& c) {
-  const auto& o = c.sample;
-  std::vector<io::Attribute> attributes{{"kind", std::string(name_of(kSampleKinds, o.kind))}};
-  const auto add_text = [&](const char* key, const char* option) {
-    for (const auto& [name, value] : command.resolved()) {
-      if (name == option) attributes.emplace_back(key, to_string(value));
-    }
-  };
-  if (is_one_pass(c)) {
-    attributes.emplace_back("count", static_cast<std::int64_t>(o.count));
-    return attributes;
-  }
-  if (o.kind == samples::Kind::neighbor) {
-    add_text("fanout", "fanout");
-    attributes.emplace_back("replace", std::int64_t{o.replace});
-  }
-  if (o.kind == samples::Kind::layer) add_text("layer_size", "layer-size");
-  if (o.kind == samples::Kind::forest_fire) attributes.emplace_back("probability", o.probability);
-  if (o.kind == samples::Kind::forest_fire || o.kind == samples::Kind::snowball) {
-    attributes.emplace_back("depth", std::int64_t{o.depth});
-  }
-  if (o.kind != samples::Kind::snowball) {
-    add_text("bias", "bias");
-    add_text("select", "select");
-  }
-  attributes.emplace_back("revisit", std::int64_t{o.revisit});
-  return attributes;
+  return attributes_of(command,
+                       {"--kind", "--fanout", "--replace", "--layer-size", "--probability", "--depth",
+                        "--bias", "--select", "--revisit", "--count"},
+                       name_of(kSampleKinds, c.sample.kind), kKindOptions);
 }
 
 void run_sample(const Command& command, SampleCommand& c) {

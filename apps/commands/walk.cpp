@@ -22,16 +22,16 @@ bool is_pool(const WalkCommand& c) {
   return c.walk.kind == walks::Kind::multidimensional;
 }
 
+const std::vector<KindOption> kKindOptions{
+    {"--bias", {"biased"}},
+    {"--probability", {"jump", "restart"}},
+    {"--p", {"node2vec"}},
+    {"--q", {"node2vec"}},
+    {"--frontier-size", {"multidimensional"}},
+    {"--walks-per-vertex", {"uniform", "biased", "metropolis-hastings", "jump", "restart", "node2vec"}}};
+
 void refuse_inapplicable(const Command& command, const WalkCommand& c) {
-  const std::vector<const char*> single_vertex_kinds{"uniform", "biased",  "metropolis-hastings",
-                                                     "jump",    "restart", "node2vec"};
-  refuse_inapplicable_options(command, name_of(kWalkKinds, c.walk.kind),
-                              {{"--bias", {"biased"}},
-                               {"--probability", {"jump", "restart"}},
-                               {"--p", {"node2vec"}},
-                               {"--q", {"node2vec"}},
-                               {"--frontier-size", {"multidimensional"}},
-                               {"--walks-per-vertex", single_vertex_kinds}});
+  refuse_inapplicable_options(command, name_of(kWalkKinds, c.walk.kind), kKindOptions);
   const bool scans = c.walk.kind == walks::Kind::node2vec && c.walk.select == Select::its;
   const bool compares = c.walk.select != Select::automatic && c.walk.kind != walks::Kind::node2vec &&
                         c.walk.kind != walks::Kind::biased;
@@ -58,30 +58,10 @@ void set_pool_size(const Command& command, const Starts& starts, walks::Options&
 }
 
 /// The options of CONTRACT section 4 that apply to this kind.
-std::vector<io::Attribute> attributes_of(const WalkCommand& c) {
-  std::vector<io::Attribute> attributes{{"kind", std::string(name_of(kWalkKinds, c.walk.kind))},
-                                        {"length", std::int64_t{c.walk.length}},
-                                        {"select", std::string(name_of(kSelects, c.walk.select))}};
-  switch (c.walk.kind) {
-    case walks::Kind::biased:
-      attributes.emplace_back("bias", std::string(name_of(kBiases, c.walk.bias)));
-      break;
-    case walks::Kind::jump:
-    case walks::Kind::restart:
-      attributes.emplace_back("probability", c.walk.probability);
-      break;
-    case walks::Kind::node2vec:
-      attributes.emplace_back("p", c.walk.p);
-      attributes.emplace_back("q", c.walk.q);
-      break;
-    case walks::Kind::multidimensional:
-      attributes.emplace_back("frontier_size", std::int64_t{c.walk.frontier_size});
-      break;
-    case walks::Kind::uniform:
-    case walks::Kind::metropolis_hastings:
-      break;
-  }
-  return attributes;
+std::vector<io::Attribute> attributes_of(const Command& command, const WalkCommand& c) {
+  return attributes_of(
+      command, {"--kind", "--length", "--select", "--bias", "--probability", "--p", "--q", "--frontier-size"},
+      name_of(kWalkKinds, c.walk.kind), kKindOptions);
 }
 
 void run_walk(const Command& command, WalkCommand& c) {
@@ -105,7 +85,7 @@ void run_walk(const Command& command, WalkCommand& c) {
   });
   if (c.common.plan) return job.print_plan(plan);
 
-  auto& results = job.open_results(attributes_of(c), &starts, {});
+  auto& results = job.open_results(attributes_of(command, c), &starts, {});
   WalkWriter writer(results, job.ids(), c.walk);
   const auto verifier = check(&writer);
   // Must follow the check: partitions share the memory that it leaves.

@@ -323,11 +323,33 @@ void Job::print_summary(const std::string& what, double seconds, const std::stri
 void refuse_inapplicable_options(const Command& command, const std::string& kind,
                                  const std::vector<KindOption>& options) {
   for (const auto& option : options) {
-    const auto& kinds = option.kinds;
-    if (!command.given(option.name) || std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+    if (!command.given(option.name) || option.applies_to(kind)) continue;
     throw UsageError(fmt::format("{} does not apply to --kind {} (it belongs to {})", option.name, kind,
-                                 fmt::join(kinds, ", ")));
+                                 fmt::join(option.kinds, ", ")));
   }
+}
+
+std::vector<io::Attribute> attributes_of(const Command& command, const std::vector<std::string>& options,
+                                         const std::string& kind,
+                                         const std::vector<KindOption>& kind_options) {
+  std::vector<io::Attribute> attributes;
+  for (const std::string& name : options) {
+    const bool is_other_kind = std::ranges::any_of(kind_options, [&](const KindOption& option) {
+      return option.name == name && !option.applies_to(kind);
+    });
+    if (is_other_kind) continue;
+    const auto option = std::ranges::find(command.options(), name, &Command::Option::name);
+    std::string key = name.substr(2);
+    std::ranges::replace(key, '-', '_');
+    const auto add = [&]<class T>(const T& value) {
+      if constexpr (std::is_integral_v<T>)
+        attributes.emplace_back(key, static_cast<std::int64_t>(value));
+      else
+        attributes.emplace_back(key, value);
+    };
+    std::visit(add, option->get());
+  }
+  return attributes;
 }
 
 void refuse_idle_option(const Command& command, const char* option, bool idle, const std::string& condition) {

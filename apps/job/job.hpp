@@ -2,6 +2,7 @@
 // report.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -268,13 +269,23 @@ std::string format_need(std::uint64_t bytes);
 
 /// An option and the kinds that it applies to.
 struct KindOption {
-  const char* name;
-  std::vector<const char*> kinds;
+  std::string name;
+  std::vector<std::string> kinds;
+
+  bool applies_to(const std::string& kind) const {
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  }
 };
 
 /// Throws UsageError for an option that was given but does not apply to `kind`.
 void refuse_inapplicable_options(const Command& command, const std::string& kind,
                                  const std::vector<KindOption>& options);
+
+/// Options as attributes of a result: `--layer-size` is `layer_size`. Leaves out those of `kind_options` that
+/// do not apply to `kind`.
+std::vector<io::Attribute> attributes_of(const Command& command, const std::vector<std::string>& options,
+                                         const std::string& kind = {},
+                                         const std::vector<KindOption>& kind_options = {});
 
 /// Throws UsageError for an option that was given but is `idle`; `condition` completes "has no meaning ...".
 void refuse_idle_option(const Command& command, const char* option, bool idle, const std::string& condition);
