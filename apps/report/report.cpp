@@ -221,14 +221,20 @@ void collect_figures(const Json& json, const std::string& path, std::vector<std:
   }
 }
 
-template <class T>
-void join_figure(Json& joined, const std::string& path, std::vector<T> values) {
+void join_figure(Json& joined, const std::string& path, const std::vector<Json>& reports) {
   const Pointer at(path);
+  std::vector<Json> values;
+  for (const Json& report : reports) values.push_back(report[at]);
   const auto [min_value, max_value] = std::minmax_element(values.begin(), values.end());
   joined["by_rank"][at] = {{"min", *min_value}, {"max", *max_value}};
-  T sum{};
-  for (const T value : values) sum += value;
-  joined[at] = is_largest(path) ? *max_value : sum;
+  const auto add_up = [&]<class T>(T sum) {
+    for (const Json& value : values) sum += value.get<T>();
+    joined[at] = sum;
+  };
+  if (is_largest(path))
+    joined[at] = *max_value;
+  else
+    values.back().is_number_float() ? add_up(0.0) : add_up(std::uint64_t{0});
 }
 
 /// The rate of the whole job: the count of all ranks over the time of the slowest.
@@ -247,18 +253,7 @@ Json join_reports(const std::vector<Json>& reports) {
   joined["by_rank"] = Json::object();
   std::vector<std::string> paths;
   collect_figures(reports.back(), "", paths);
-  for (const std::string& path : paths) {
-    const Pointer at(path);
-    if (reports.back()[at].is_number_float()) {
-      std::vector<double> values;
-      for (const Json& report : reports) values.push_back(report[at].get<double>());
-      join_figure(joined, path, std::move(values));
-    } else {
-      std::vector<std::uint64_t> values;
-      for (const Json& report : reports) values.push_back(report[at].get<std::uint64_t>());
-      join_figure(joined, path, std::move(values));
-    }
-  }
+  for (const std::string& path : paths) join_figure(joined, path, reports);
   for (const std::string& path : paths) {
     if (path.ends_with(kRate)) join_rate(joined, path);
   }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -12,7 +11,6 @@
 #include "engine/exec/threads.hpp"
 #include "io/convert/convert.hpp"
 #include "io/convert/id_set.hpp"
-#include "io/convert/sorted_edges.hpp"
 #include "io/convert/uniform_weight.hpp"
 #include "io/graph_file/graph_file.hpp"
 
@@ -25,7 +23,6 @@ struct AdjacencyOptions {
   std::uint64_t seed = 1;
   unsigned threads = 1;
   std::uint64_t block_records = 1u << 16;
-  std::function<void(double fraction)> progress;
 };
 
 inline constexpr std::uint64_t kRecordsAtOnce =
@@ -173,17 +170,6 @@ class AdjacencyWriter {
 /// Bytes that FileRowSink takes for blocks of this many records.
 inline std::uint64_t adjacency_bytes(std::uint64_t block_records) {
   return 2 * block_records * (sizeof(EdgeIndex) + sizeof(Vertex) + sizeof(float) + sizeof(std::int64_t));
-}
-
-template <class Record>
-void write_adjacency(SortedEdges<Record>& edges, const AdjacencyOptions& options, RowSink& sink) {
-  AdjacencyWriter<Record> rows(options, sink);
-  edges.scan([&](std::span<const Record> records) {
-    rows.write(records);
-    if (options.progress)
-      options.progress(static_cast<double>(rows.written()) / static_cast<double>(edges.size()));
-  });
-  rows.finish();
 }
 
 /// Calls append(ids) for all ids of a set or list, ascending.

@@ -74,11 +74,15 @@ class Conversion {
 
   /// Hands on the rows of /out, after reverse() of /in.
   void write_rows(RowSink& sink) {
-    write_adjacency(
-        *edges_,
-        {stats_.vertices, stats_.compacted && !wide_ids_ ? &ids_ : nullptr, options_.weights, options_.seed,
-         options_.threads, block_records_, [this](double part) { report(rows_phase_, part); }},
-        sink);
+    const AdjacencyOptions adjacency{stats_.vertices,  stats_.compacted && !wide_ids_ ? &ids_ : nullptr,
+                                     options_.weights, options_.seed,
+                                     options_.threads, block_records_};
+    AdjacencyWriter<Record> rows(adjacency, sink);
+    edges_->scan([&](std::span<const Record> records) {
+      rows.write(records);
+      report(rows_phase_, static_cast<double>(rows.written()) / static_cast<double>(edges_->size()));
+    });
+    rows.finish();
   }
 
   void reverse() {
