@@ -14,6 +14,8 @@ struct Outcome {
   ExitStatus status = ExitStatus::done;
   bool own_failure = true;  ///< false: failed only because another rank did
   std::string message;
+
+  bool failed() const { return status != ExitStatus::done; }
 };
 
 /// Runs `body` and converts its exception to a status and a message.

@@ -166,18 +166,14 @@ void print_for_all_ranks(const std::string& message) {
 }
 
 /// How a rank ended, in the form sent to the others: two bytes and the message.
-struct RankOutcome {
-  Outcome outcome;
+std::string packed(const Outcome& outcome) {
+  return std::string{static_cast<char>(outcome.status), static_cast<char>(outcome.own_failure)} +
+         outcome.message;
+}
 
-  std::string packed() const {
-    return std::string{static_cast<char>(outcome.status), static_cast<char>(outcome.own_failure)} +
-           outcome.message;
-  }
-  static RankOutcome unpacked(const std::string& bytes) {
-    return {{static_cast<ExitStatus>(bytes[0]), bytes[1] != 0, bytes.substr(2)}};
-  }
-  bool failed() const { return outcome.status != ExitStatus::done; }
-};
+Outcome unpacked(const std::string& bytes) {
+  return {static_cast<ExitStatus>(bytes[0]), bytes[1] != 0, bytes.substr(2)};
+}
 
 std::string with_rank(int rank, const std::string& message) {
   return fmt::format("rank {}: {}", rank, message);
@@ -186,21 +182,17 @@ std::string with_rank(int rank, const std::string& message) {
 /// Prints one message for all ranks and returns the exit status. Both are those of the first rank that failed
 /// by itself, or, if every failed rank blames another, of the first that failed.
 int print_first_failure(const std::vector<std::string>& outcomes) {
-  std::vector<RankOutcome> all;
-  for (const auto& bytes : outcomes) all.push_back(RankOutcome::unpacked(bytes));
+  std::vector<Outcome> all;
+  for (const auto& bytes : outcomes) all.push_back(unpacked(bytes));
   auto first_failure =
-      std::ranges::find_if(all, [](const RankOutcome& e) { return e.failed() && e.outcome.own_failure; });
-  if (first_failure == all.end()) first_failure = std::ranges::find_if(all, &RankOutcome::failed);
+      std::ranges::find_if(all, [](const Outcome& e) { return e.failed() && e.own_failure; });
+  if (first_failure == all.end()) first_failure = std::ranges::find_if(all, &Outcome::failed);
   if (first_failure == all.end()) return static_cast<int>(ExitStatus::done);
-  const bool same = std::all_of(all.begin(), all.end(), [&](const RankOutcome& e) {
-    return e.outcome.message == first_failure->outcome.message;
-  });
+  const std::string& message = first_failure->message;
+  const bool same = std::ranges::all_of(all, [&](const Outcome& e) { return e.message == message; });
   const auto rank = static_cast<int>(first_failure - all.begin());
-  if (world().rank() == rank) {
-    print_for_all_ranks(same ? first_failure->outcome.message
-                             : with_rank(rank, first_failure->outcome.message));
-  }
-  return static_cast<int>(first_failure->outcome.status);
+  if (world().rank() == rank) print_for_all_ranks(same ? message : with_rank(rank, message));
+  return static_cast<int>(first_failure->status);
 }
 
 /// Aborts all ranks, because not all of them sent their last words in time.
@@ -245,7 +237,7 @@ PlannedWorld::~PlannedWorld() {
 int run_on_ranks(const std::function<void()>& body) noexcept {
   const Launch launch = detect_launch([](const char* name) { return std::getenv(name); });
   Outcome outcome = outcome_of([&] { world_slot() = connect(launch); });
-  if (outcome.status != ExitStatus::done) {
+  if (outcome.failed()) {
     if (launch.rank == 0) print_error(outcome.message);
     return static_cast<int>(outcome.status);
   }
@@ -256,9 +248,8 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
   });
   // All ranks got the stop request; that another rank announced it first is not the cause.
   if (!outcome.own_failure && stop_requested()) outcome = outcome_of(throw_if_stopped);
-  const RankOutcome own_outcome{outcome};
-  if (own_outcome.failed()) world().announce_failure();
-  const auto outcomes = world().final_gather(own_outcome.packed(), kOutcomeTimeout);
+  if (outcome.failed()) world().announce_failure();
+  const auto outcomes = world().final_gather(packed(outcome), kOutcomeTimeout);
   if (outcomes.empty()) return abort_all(outcome);
   const int status = print_first_failure(outcomes);
   close_world(status);
