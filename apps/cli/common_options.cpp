@@ -41,9 +41,9 @@ InstanceRange parse_range(const std::string& text) {
   }
   const std::string_view view(text);
   InstanceRange range;
-  range.first = parse_unsigned(view.substr(0, colon), "--instance-range");
-  range.last = parse_unsigned(view.substr(colon + 1), "--instance-range");
-  if (range.first >= range.last) throw UsageError(fmt::format("--instance-range: {} is empty", text));
+  range.begin = parse_unsigned(view.substr(0, colon), "--instance-range");
+  range.end = parse_unsigned(view.substr(colon + 1), "--instance-range");
+  if (range.begin >= range.end) throw UsageError(fmt::format("--instance-range: {} is empty", text));
   return range;
 }
 
@@ -79,7 +79,7 @@ void declare_results(Command& command, CommonOptions& options) {
   command.text_value(
       "--instance-range", "A:B", [&options](const std::string& given) { options.range = parse_range(given); },
       [&options] {
-        return OptionValue(options.range ? fmt::format("{}:{}", options.range->first, options.range->last)
+        return OptionValue(options.range ? fmt::format("{}:{}", options.range->begin, options.range->end)
                                          : "");
       },
       "only instances A to B-1, for job arrays; joined parts equal the whole result");

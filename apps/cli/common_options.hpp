@@ -17,12 +17,6 @@
 
 namespace sluice::apps {
 
-/// `--instance-range A:B`: instances A to B-1.
-struct InstanceRange {
-  Instance first = 0;
-  Instance last = ~Instance{0};
-};
-
 /// A single file, or one file per rank and a file that joins them.
 enum class OutputLayout { single, sharded };
 
@@ -46,7 +40,7 @@ struct CommonOptions {
   bool original_ids = false;
   bool verify = false;
   bool plan = false;
-  std::optional<InstanceRange> range;
+  std::optional<InstanceRange> range;  ///< `--instance-range A:B`: instances A to B-1
   std::string report;
   ProgressMode progress = ProgressMode::automatic;
   bool quiet = false;

@@ -9,12 +9,13 @@
 #include "apps/cli/console.hpp"
 #include "apps/cli/errors.hpp"
 #include "apps/cli/values.hpp"
+#include "engine/core/clock.hpp"
 
 namespace sluice::apps {
 
 namespace {
 
-constexpr auto kRedraw = std::chrono::milliseconds(100);
+constexpr double kRedraw = 0.1;  // seconds
 constexpr int kBarWidth = 24;
 
 std::string format_duration(double seconds) {
@@ -33,7 +34,7 @@ Progress::Progress(ProgressMode mode, bool quiet)
 void Progress::update(const std::string& phase, std::uint64_t done, std::uint64_t total, const char* unit) {
   throw_if_stopped();
   if (!start_or_skip(phase, done == total)) return;
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const double seconds = seconds_now() - begin_;
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   draw(total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total),
        fmt::format("  {}{}/s", format_rate(rate), unit));
@@ -46,12 +47,12 @@ void Progress::update(const std::string& phase, double fraction) {
 
 void Progress::start(const std::string& phase) {
   phase_ = phase;
-  begin_ = Clock::now();
+  begin_ = seconds_now();
 }
 
 bool Progress::start_or_skip(const std::string& phase, bool last) {
   if (!shown_) return false;
-  const auto now = Clock::now();
+  const double now = seconds_now();
   if (phase != phase_) {
     start(phase);
   } else if (!last && now - last_ < kRedraw) {
@@ -63,7 +64,7 @@ bool Progress::start_or_skip(const std::string& phase, bool last) {
 
 void Progress::draw(double fraction, const std::string& rate) {
   fraction = std::clamp(fraction, 0.0, 1.0);
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const double seconds = seconds_now() - begin_;
   const int filled = static_cast<int>(fraction * kBarWidth);
   std::string line = fmt::format("\r{:<12} [{:=<{}}{:<{}}] {:3.0f}%", phase_, "", filled, "",
                                  kBarWidth - filled, 100 * fraction);

@@ -1,7 +1,6 @@
 // A progress bar on standard error for long work: fraction done, rate, remaining time.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -28,14 +27,13 @@ class Progress {
   void finish();
 
  private:
-  using Clock = std::chrono::steady_clock;
   bool start_or_skip(const std::string& phase, bool last);
   void draw(double fraction, const std::string& rate);
 
   bool shown_ = false;
   bool drawn_ = false;
   std::string phase_;
-  Clock::time_point begin_, last_;
+  double begin_ = 0, last_ = 0;  ///< seconds_now(): of the phase, and of the last bar
 };
 
 }  // namespace sluice::apps

@@ -106,17 +106,17 @@ ChargedStarts make_starts(const Command& command, const StartsOptions& options, 
 }
 
 InstanceRange instances_of_rank(const CommonOptions& options, Instance instances) {
-  const InstanceRange range = options.range.value_or(InstanceRange{});
-  if (options.range && range.first >= instances) {
-    throw UsageError(fmt::format("--instance-range {}:{} begins after the last of {} instances", range.first,
-                                 range.last, instances));
+  const InstanceRange range = options.range.value_or(InstanceRange{0, instances});
+  if (options.range && range.begin >= instances) {
+    throw UsageError(fmt::format("--instance-range {}:{} begins after the last of {} instances", range.begin,
+                                 range.end, instances));
   }
   const auto ranks = static_cast<unsigned __int128>(world().size());
-  const unsigned __int128 all = std::min(range.last, instances) - range.first;
+  const unsigned __int128 all = std::min(range.end, instances) - range.begin;
   // Shares differ by at most one, and the last one is never smaller than another.
   const auto rank = options.plan ? ranks - 1 : static_cast<unsigned __int128>(world().rank());
-  return {range.first + static_cast<Instance>(all * rank / ranks),
-          range.first + static_cast<Instance>(all * (rank + 1) / ranks)};
+  return {range.begin + static_cast<Instance>(all * rank / ranks),
+          range.begin + static_cast<Instance>(all * (rank + 1) / ranks)};
 }
 
 void add_start_attributes(std::vector<io::Attribute>& attributes, const Starts& starts,
@@ -132,7 +132,7 @@ void add_start_attributes(std::vector<io::Attribute>& attributes, const Starts& 
       attributes.emplace_back("starts_checksum", format_checksum(checksum(starts)));
       break;
   }
-  if (range) attributes.emplace_back("instance_range", fmt::format("{}:{}", range->first, range->last));
+  if (range) attributes.emplace_back("instance_range", fmt::format("{}:{}", range->begin, range->end));
 }
 
 }  // namespace sluice::apps

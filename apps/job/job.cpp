@@ -213,8 +213,8 @@ void Job::prepare(const ChargedStarts& starts, const char* unit, RunOptions& run
   run.layout = options_.layout;
   set_instances_ = [this, &starts, &run] {
     const InstanceRange range = instances_of_rank(options_, starts.instances(graph_.vertices()));
-    run.first_instance = range.first;
-    run.last_instance = range.last;
+    run.first_instance = range.begin;
+    run.last_instance = range.end;
   };
   set_instances_();
   progress_.start(command_.name());
