@@ -32,9 +32,6 @@ void declare_acc(Command& command, AccCommand& c);
 
 /// How the job accesses the graph: paging, ranks and folder for temporary files.
 acc::AccPlace place_of(const AccCommand& c, const PagingOptions& paging);
-inline acc::AccPlace place_of(const AccCommand& c) {
-  return place_of(c, c.common.paging);
-}
 
 /// Counts of vertices: those whose results this rank writes, and those of all ranks.
 struct VertexCounts {
@@ -83,7 +80,7 @@ void run_acc(Job& job, const AccCommand& c, const AccTask& task, const Solve& so
   if (c.common.plan) return job.print_plan(plan);
 
   job.open_results(task.attributes, nullptr, text_columns_of(c.common, task.columns));
-  const acc::AccGraph graph(job.device(), job.graph(), task.needs, place_of(c));
+  const acc::AccGraph graph(job.device(), job.graph(), task.needs, place_of(c, c.common.paging));
   const auto result = solve(graph);
   VertexColumns columns = columns_of(job, c, graph);
   std::string found = add(graph, result, columns);

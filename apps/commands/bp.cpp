@@ -142,7 +142,8 @@ void run_bp(const Command& command, BpCommand& c) {
                     {"tolerance", c.beliefs.tolerance},
                     {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
                    nullptr, text_columns_of(c.common, {"belief"}));
-  const acc::AccGraph graph = acc::belief_graph(job.device(), job.graph(), model.states, place_of(c));
+  const acc::AccGraph graph =
+      acc::belief_graph(job.device(), job.graph(), model.states, place_of(c, c.common.paging));
   job.progress().start(command.name());
   acc::BeliefResult result = propagate_beliefs(graph, model, c.beliefs, [&](std::uint32_t round) {
     throw_if_stopped();
