@@ -160,21 +160,29 @@ class WholeRuns {
 
  private:
   std::string graph() const { return options_.graph.empty() ? folder_.path_of("graph.h5") : options_.graph; }
+  std::string directed_graph() const { return folder_.path_of("directed.h5"); }
   std::vector<std::string> generate_arguments(const std::string& output) const {
-    return {"generate",      "kronecker",
-            "--scale",       std::to_string(options_.scale),
-            "--edge-factor", std::to_string(options_.edge_factor),
-            "--undirected",  "--compact",
-            "--weights",     "uniform",
-            "--seed",        std::to_string(options_.seed),
-            "--output",      output};
+    std::vector<std::string> words{"generate", "kronecker", "--compact", "--weights", "uniform"};
+    words.insert(words.end(), {"--scale", std::to_string(options_.scale)});
+    words.insert(words.end(), {"--edge-factor", std::to_string(options_.edge_factor)});
+    words.insert(words.end(), {"--seed", std::to_string(options_.seed)});
+    if (output != directed_graph()) words.push_back("--undirected");
+    words.insert(words.end(), {"--output", output});
+    return words;
   }
 
   /// Makes the input of the jobs: the graph, and for `convert` a list of its edges, or of the first ones.
   void prepare(const std::vector<Job>& jobs) {
-    const auto reads = [&](const Job& job) { return !job.inputs.empty(); };
-    if (options_.graph.empty() && std::ranges::any_of(jobs, reads)) run_program(generate_arguments(graph()));
-    if (std::ranges::find(jobs, kConvert, &Job::name) == jobs.end()) return;
+    const bool converts = std::ranges::find(jobs, kConvert, &Job::name) != jobs.end();
+    const auto make = [&](const std::string& input, bool needed) {
+      const auto reads = [&](const Job& job) {
+        return std::ranges::find(job.inputs, input) != job.inputs.end();
+      };
+      if (needed || std::ranges::any_of(jobs, reads)) run_program(generate_arguments(input));
+    };
+    if (options_.graph.empty()) make(graph(), converts);
+    make(directed_graph(), false);
+    if (!converts) return;
     const Graph lists = io::read_graph(graph());
     std::ofstream text(folder_.path_of("edges.txt"));
     std::string lines;
@@ -192,10 +200,11 @@ class WholeRuns {
 
   std::vector<Job> jobs() const {
     const std::string out = folder_.path_of("out");
-    const auto graph_job = [&](std::string name, std::vector<std::string> words, const char* ending) {
-      words.insert(words.begin() + 1, graph());
+    const auto graph_job = [&](std::string name, std::vector<std::string> words, const char* ending,
+                               const std::string& input) {
+      words.insert(words.begin() + 1, input);
       words.insert(words.end(), {"--output", out + ending});
-      return Job{std::move(name), std::move(words), {graph()}, out + ending};
+      return Job{std::move(name), std::move(words), {input}, out + ending};
     };
     return {
         {"generate", generate_arguments(out + ".h5"), {}, out + ".h5"},
@@ -203,13 +212,16 @@ class WholeRuns {
          {"convert", folder_.path_of("edges.txt"), out + ".h5"},
          {folder_.path_of("edges.txt")},
          out + ".h5"},
-        graph_job("walk, 40 steps, h5", {"walk", "--length", "40"}, ".h5"),
-        graph_job("walk, 40 steps, npy", {"walk", "--length", "40"}, ".npy"),
-        graph_job("walk, 40 steps, biased by weight", {"walk", "--kind", "biased", "--length", "40"}, ".h5"),
+        graph_job("walk, 40 steps, h5", {"walk", "--length", "40"}, ".h5", graph()),
+        graph_job("walk, 40 steps, npy", {"walk", "--length", "40"}, ".npy", graph()),
+        graph_job("walk, 40 steps, biased by weight", {"walk", "--kind", "biased", "--length", "40"}, ".h5",
+                  graph()),
         graph_job("sample, neighbor 10,5",
-                  {"sample", "--kind", "neighbor", "--fanout", "10,5", "--instances", seeds()}, ".h5"),
-        graph_job("pagerank to 1e-6", {"pagerank", "--tolerance", "1e-6"}, ".h5"),
-        graph_job("bfs", {"bfs", "--source", "0"}, ".h5")};
+                  {"sample", "--kind", "neighbor", "--fanout", "10,5", "--instances", seeds()}, ".h5",
+                  graph()),
+        graph_job("pagerank to 1e-6", {"pagerank", "--tolerance", "1e-6"}, ".h5", graph()),
+        graph_job("pagerank to 1e-6, directed", {"pagerank", "--tolerance", "1e-6"}, ".h5", directed_graph()),
+        graph_job("bfs", {"bfs", "--source", "0"}, ".h5", graph())};
   }
   /// One seed for every two vertices.
   std::string seeds() const { return std::to_string(std::uint64_t{1} << (options_.scale - 1)); }
