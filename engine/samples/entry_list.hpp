@@ -120,8 +120,19 @@ class DynamicList {
       if (x < program_.sampler.dynamic_bias(program_.graph, at_, edge(index))) return index;
     }
     ++counters.iterations;
-    return transform_by_scan(row_.degree, random.block(Stream::fallback, j).low(),
-                             [&](std::uint32_t i) { return static_cast<std::uint64_t>(bias(i)); });
+    return transform_by_scan(random.block(Stream::fallback, j).low());
+  }
+
+  /// Inverse transform by two scans of the list, without a CTPS.
+  SLUICE_HD std::uint32_t transform_by_scan(std::uint64_t word) const {
+    std::uint64_t total = 0;
+    for (std::uint32_t i = 0; i < row_.degree; ++i) total += static_cast<std::uint64_t>(bias(i));
+    const std::uint64_t x = uniform_index(word, total);
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0;; ++i) {
+      sum += static_cast<std::uint64_t>(bias(i));
+      if (sum > x) return i;
+    }
   }
 
   const Program& program_;

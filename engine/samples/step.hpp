@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
-#include "engine/exec/group.hpp"
 #include "engine/graph/elias_fano.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
@@ -40,14 +39,6 @@ struct SampleTables {
   const std::uint64_t* bounds = nullptr;
   const std::uint32_t* positive = nullptr;  ///< null: every candidate has positive bias
 };
-
-/// Inverse transform by two scans of `count` biases, where there is no CTPS; returns the index that is drawn.
-template <class BiasAt>
-SLUICE_HD std::uint32_t transform_by_scan(std::uint32_t count, std::uint64_t word, const BiasAt& bias_at) {
-  std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < count; ++i) total += bias_at(i);
-  return first_sum_above(SingleLane{}, count, uniform_index(word, total), bias_at).index();
-}
 
 template <TraversalSampler Sampler>
 struct SampleProgram {
@@ -137,8 +128,8 @@ struct SampleProgram {
                                PickCounters& counters) const {
     if (!uniform)
       return draw_distinct_by(tables.cumulative + row.offset, group, random, row, count, scratch, counters);
-    return DistinctPicker(group, UniformCandidates{row.degree}, random, select, taken(row, scratch),
-                          scratch.picks, scratch.excluded)
+    return DistinctPicker<Group, UniformCandidates, SampleDraws>(
+               group, {row.degree}, random, select, taken(row, scratch), scratch.picks, scratch.excluded)
         .pick(count, counters);
   }
 
@@ -147,8 +138,9 @@ struct SampleProgram {
   SLUICE_HD bool draw_distinct_by(const std::uint64_t* sums, const Group& group, const SampleDraws& random,
                                   const Row& row, std::uint32_t count, const PickScratch& scratch,
                                   PickCounters& counters) const {
-    return DistinctPicker(group, CtpsCandidates{sums, row.degree}, random, select, taken(row, scratch),
-                          scratch.picks, scratch.excluded)
+    return DistinctPicker<Group, CtpsCandidates, SampleDraws>(group, {sums, row.degree}, random, select,
+                                                              taken(row, scratch), scratch.picks,
+                                                              scratch.excluded)
         .pick(count, counters);
   }
 
@@ -202,9 +194,14 @@ struct SampleProgram {
       if (uniform_index(block.high(), tables.bounds[v]) < bias(v, row, index)) return index;
       ++counters.iterations;
     }
-    // a list with one heavy edge
-    return transform_by_scan(row.degree, random.block(Stream::fallback, j).low(),
-                             [&](std::uint32_t i) { return bias(v, row, i); });
+    std::uint64_t total = 0;  // a list with one heavy edge: inverse transform by a scan, as there is no CTPS
+    for (std::uint32_t i = 0; i < row.degree; ++i) total += bias(v, row, i);
+    const std::uint64_t x = uniform_index(random.block(Stream::fallback, j).low(), total);
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0;; ++i) {
+      sum += bias(v, row, i);
+      if (sum > x) return i;
+    }
   }
 };
 
