@@ -65,7 +65,7 @@ TEST_F(Suites, FilesStandBesideTheDisk) {
                               "write", "other", "end"})
       EXPECT_LE(column((phase + std::string(" s")).c_str()), column("wall s")) << job << ' ' << phase;
   }
-  EXPECT_EQ(jobs, 8u);
+  EXPECT_EQ(jobs, 9u);
   EXPECT_GT(report["start to the first kernel [s]"], 0);
   EXPECT_LE(report["start to the first kernel [s]"], report["start to the first kernel: wall s"]);
   EXPECT_EQ(folder_.names(), std::vector<std::string>{"bench.json"}) << "a folder was left behind";
