@@ -34,7 +34,6 @@ inline constexpr std::string_view kOutOfCoreFigures[] = {
 inline constexpr std::string_view kPageRankFigures[] = {"one iteration, f64",
                                                         "one iteration, f64, a quarter on the device",
                                                         "cuSPARSE SpMV, f64, CSR, algorithm 1",
-                                                        "to 1e-10, uniform",
                                                         "kronecker, batch 1e-06, dfp",
                                                         "kronecker, batch 1e-04, static",
                                                         "kronecker, batch 1e-04, dfp"};
@@ -60,7 +59,7 @@ inline constexpr std::string_view kScalingFigures[] = {"replicate, strong",
                                                        "ppr, 65536 queries"};
 
 inline constexpr std::string_view kFilesFigures[] = {"walk, 40 steps, h5", "sample, neighbor 10,5",
-                                                     "pagerank to 1e-6", "bfs"};
+                                                     "pagerank to 1e-6", "pagerank to 1e-6, directed", "bfs"};
 
 inline constexpr std::array kFamilies{
     Family{"sampling", "Walks and samples", kSamplingFigures},
