@@ -1,10 +1,10 @@
 // Walks on the GPU: one lane for each walk, no CPU work per step. Paths are stored by step, so that the lanes
 // of a warp write adjacent words; they are transposed to rows on the way to the host. walk_kernel does not
-// use advance() (advance.cuh), a measured exception: at 16 bytes read per step it reaches 95% of the random
-// read rate of an H100 (docs/performance.md).
+// use advance() (advance.cuh), a measured exception: at 16 bytes read per step it reaches 97% of the random
+// read rate of an H200 (docs/performance.md).
 //
 // A step reads one random sector, and these reads limit the speed. On an H200, Kronecker scale 22, uniform
-// walks over wide edges make 35.6 G steps/s, 95% of the rate of independent random reads of 16 bytes.
+// walks over wide edges make 39.9 G steps/s, 97% of the rate of independent random reads of 16 bytes.
 // Counters show 63 bytes read per step, 97% of the lanes occupied, and the multiprocessors 13% busy.
 #pragma once
 
