@@ -231,10 +231,13 @@ void join_figure(Json& joined, const std::string& path, const std::vector<Json>&
     for (const Json& value : values) sum += value.get<T>();
     joined[at] = sum;
   };
-  if (is_largest(path))
+  if (is_largest(path)) {
     joined[at] = *max_value;
-  else
-    values.back().is_number_float() ? add_up(0.0) : add_up(std::uint64_t{0});
+  } else if (values.back().is_number_float()) {
+    add_up(0.0);
+  } else {
+    add_up(std::uint64_t{0});
+  }
 }
 
 /// The rate of the whole job: the count of all ranks over the time of the slowest.
